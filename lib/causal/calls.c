@@ -1,0 +1,637 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * System calls: what they do to descriptors, and which messages they send and receive. `calls` below has a row for each
+ * kind of call; a call that is not in it only names the wait of a thread that blocks in it.
+ */
+#include "engine.h"
+
+#include <string.h>
+
+/* Socket families and types, and other numbers of Linux that calls are told apart by. */
+#define FAMILY_UNIX 1
+#define FAMILY_INET 2
+#define FAMILY_INET6 10
+#define TYPE_STREAM 1
+#define TYPE_DGRAM 2
+#define TYPE_SEQPACKET 5
+#define TYPE_MASK 0xf
+#define EFD_SEMAPHORE 1
+#define F_DUPFD_ 0
+#define F_DUPFD_CLOEXEC_ 1030
+#define CLOSE_RANGE_CLOEXEC_ 4
+#define EINPROGRESS_ 115
+#define EAGAIN_ 11
+#define FUTEX_COMMAND 0x7f
+#define TIMER_ABSTIME_ 1
+
+enum futex_does { FUTEX_WAITS, FUTEX_WAKES, FUTEX_ELSE };
+
+static enum futex_does futex_does(int64_t op)
+{
+	static const uint8_t does[] = {
+		[0] = FUTEX_WAITS,	/* WAIT */
+		[1] = FUTEX_WAKES,	/* WAKE */
+		[2] = FUTEX_ELSE,	/* FD */
+		[3] = FUTEX_WAKES,	/* REQUEUE */
+		[4] = FUTEX_WAKES,	/* CMP_REQUEUE */
+		[5] = FUTEX_WAKES,	/* WAKE_OP */
+		[6] = FUTEX_WAITS,	/* LOCK_PI */
+		[7] = FUTEX_WAKES,	/* UNLOCK_PI */
+		[8] = FUTEX_ELSE,	/* TRYLOCK_PI */
+		[9] = FUTEX_WAITS,	/* WAIT_BITSET */
+		[10] = FUTEX_WAKES,	/* WAKE_BITSET */
+		[11] = FUTEX_WAITS,	/* WAIT_REQUEUE_PI */
+		[12] = FUTEX_WAKES,	/* CMP_REQUEUE_PI */
+		[13] = FUTEX_WAITS,	/* LOCK_PI2 */
+	};
+
+	op &= FUTEX_COMMAND;
+	return op >= 0 && op < (int64_t) sizeof(does) ? does[op] : FUTEX_ELSE;
+}
+
+/* ---- what an object is ---- */
+
+static enum lqn_object_kind socket_kind(int64_t family, int64_t type)
+{
+	type &= TYPE_MASK;
+	if (family == FAMILY_UNIX) {
+		return type == TYPE_DGRAM ? LQN_OBJ_DATAGRAM : LQN_OBJ_UNIX;
+	}
+	if (family == FAMILY_INET || family == FAMILY_INET6) {
+		return type == TYPE_STREAM ? LQN_OBJ_TCP : type == TYPE_DGRAM ? LQN_OBJ_UDP : LQN_OBJ_SOCKET;
+	}
+	return LQN_OBJ_SOCKET;
+}
+
+static struct lqn_object *make(struct lqn_step *step, enum lqn_object_kind kind)
+{
+	return lqn_object_new(&step->causal->channels, kind, step->thread->key, step->rec->ts, NULL);
+}
+
+static void put_fd(struct lqn_step *step, int64_t fd, struct lqn_object *object)
+{
+	lqn_fd_table_set(lqn_causal_fds(step->causal, step->thread), fd, object);
+}
+
+/* The object of a descriptor that a call moves bytes through; one that came from nowhere is made up. */
+static struct lqn_object *channel_of(struct lqn_step *step, int64_t fd)
+{
+	struct lqn_fd_table *fds = lqn_causal_fds(step->causal, step->thread);
+	struct lqn_object *object = lqn_fd_table_get(fds, fd);
+
+	if (!object && fd >= 0) {
+		object = make(step, LQN_OBJ_UNKNOWN);
+		object->preexisting = true;
+		lqn_fd_table_set(fds, fd, object);
+	}
+	return object;
+}
+
+static void set_object(struct lqn_open_call *call, struct lqn_object *object)
+{
+	lqn_object_set(&call->object, object);
+	call->object_id = object ? lqn_object_real(object)->id : 0;
+}
+
+/* ---- entries ---- */
+
+static void enter_send(struct lqn_step *step, struct lqn_open_call *call)
+{
+	struct lqn_object *object = channel_of(step, call->arg[0]);
+
+	set_object(call, object);
+	if (object) {
+		call->message = lqn_channel_send_begin(object, step->thread->key, call->begin,
+			call->kind == LQN_CALL_MQ_SEND && call->arg[2] > 0 ? (uint32_t) call->arg[2] : 0);
+		call->object_id = lqn_object_real(object)->id;
+	}
+	if (call->kind == LQN_CALL_SENDFILE || call->kind == LQN_CALL_SPLICE) {
+		lqn_object_set(&call->object2, channel_of(step, call->arg[2]));
+	}
+}
+
+static void enter_receive(struct lqn_step *step, struct lqn_open_call *call)
+{
+	set_object(call, channel_of(step, call->arg[0]));
+	if (step->thread->voter) {
+		/* the first receive after a wait on descriptors is of what woke it, if an accept does not come before */
+		if (call->object) {
+			lqn_channel_vote(step->thread->voter, call->object);
+		}
+		lqn_object_set(&step->thread->voter, NULL);
+	}
+}
+
+static void enter_on_fd(struct lqn_step *step, struct lqn_open_call *call)
+{
+	set_object(call, lqn_fd_table_get(lqn_causal_fds(step->causal, step->thread), call->arg[0]));
+}
+
+static void enter_accept(struct lqn_step *step, struct lqn_open_call *call)
+{
+	enter_on_fd(step, call);
+	lqn_object_set(&step->thread->voter, NULL);
+}
+
+static void enter_connect(struct lqn_step *step, struct lqn_open_call *call)
+{
+	enter_on_fd(step, call);
+	if (call->object && !call->object->peer && lqn_object_is_stream(call->object)) {
+		lqn_channel_connect(call->object, lqn_causal_process(step->causal, step->thread)->pid);
+	}
+}
+
+static void enter_futex(struct lqn_step *step, struct lqn_open_call *call)
+{
+	if (futex_does(call->arg[1]) != FUTEX_ELSE) {
+		call->object_id = lqn_channel_word(&step->causal->channels,
+			lqn_causal_process(step->causal, step->thread)->pid, (uint64_t) call->arg[0]);
+	}
+}
+
+static void enter_close(struct lqn_step *step, struct lqn_open_call *call)
+{
+	put_fd(step, call->arg[0], NULL);
+}
+
+/* ---- exits ---- */
+
+static void tell_send(struct lqn_step *step, const struct lqn_open_call *call, int64_t bytes, int64_t cpu)
+{
+	struct lqn_event ev = { .type = LQN_EV_SEND };
+
+	lqn_channel_announce(lqn_object_real(call->object), false);
+	ev.send.thread = step->thread->key;
+	ev.send.object = call->object_id;
+	ev.send.seq = call->message;
+	ev.send.begin = call->begin;
+	ev.send.end = step->rec->ts;
+	ev.send.cpu_begin = call->cpu_begin;
+	ev.send.cpu_end = cpu;
+	ev.send.bytes = bytes;
+	lqn_causal_emit(step->causal, &ev);
+}
+
+static void receive(struct lqn_step *step, const struct lqn_open_call *call, struct lqn_object *object,
+	int64_t bytes, int64_t cpu)
+{
+	struct lqn_held held = {
+		.thread = step->thread->key,
+		.object = object->id,
+		.begin = call->begin,
+		.end = step->rec->ts,
+		.cpu_begin = call->cpu_begin,
+		.cpu_end = cpu,
+		.bytes = bytes,
+		.woken_from = call->woken_from,
+		.woken_seq = call->woken_seq,
+	};
+
+	lqn_channel_receive(object, &held);
+}
+
+/* A path becomes a FIFO when a write on it has woken its reader. */
+static bool carries_messages(struct lqn_object *object)
+{
+	object = lqn_object_real(object);
+	return lqn_object_is_channel(object) && object->kind != LQN_OBJ_FILE;
+}
+
+static void exit_send(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+{
+	int64_t bytes = call->kind == LQN_CALL_MQ_SEND && ret == 0 ? MAX(call->arg[1], 1) : ret;
+
+	if (call->object && call->message) {
+		if (bytes > 0 && carries_messages(call->object)) {
+			tell_send(step, call, bytes, cpu);
+		}
+		lqn_channel_send_end(call->object, call->message, bytes);
+	}
+	if (call->object2 && bytes > 0) {
+		receive(step, call, call->object2, bytes, cpu);
+	}
+}
+
+static void exit_receive(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+{
+	if (call->object && ret > 0) {
+		receive(step, call, call->object, ret, cpu);
+	}
+}
+
+static void exit_accept(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+{
+	struct lqn_object *listener = call->object, *made;
+	struct lqn_event ev = { .type = LQN_EV_ACCEPT };
+
+	if (ret < 0) {
+		return;
+	}
+	made = make(step, listener && listener->kind == LQN_OBJ_LISTENER ? listener->base : LQN_OBJ_UNKNOWN);
+	put_fd(step, ret, made);
+	if (listener) {
+		lqn_channel_accept(listener, made);
+		lqn_channel_announce(listener, false);
+	}
+	made->role = LQN_ROLE_SERVER;
+	lqn_channel_announce(made, false);
+	ev.accept.thread = step->thread->key;
+	ev.accept.object = listener ? listener->id : 0;
+	ev.accept.made = made->id;
+	ev.accept.begin = call->begin;
+	ev.accept.end = step->rec->ts;
+	lqn_causal_emit(step->causal, &ev);
+}
+
+static void exit_connect(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+{
+	if (call->object && ret < 0 && ret != -EINPROGRESS_) {
+		lqn_channel_connect_failed(call->object);
+	}
+}
+
+static void exit_futex(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+{
+	enum futex_does does = futex_does(call->arg[1]);
+	struct lqn_event ev = { 0 };
+
+	if (does == FUTEX_WAITS && (call->blocked || ret == -EAGAIN_)) {
+		ev.type = LQN_EV_FUTEX_WAIT;
+		ev.futex_wait.thread = step->thread->key;
+		ev.futex_wait.object = call->object_id;
+		ev.futex_wait.begin = call->begin;
+		ev.futex_wait.end = step->rec->ts;
+		ev.futex_wait.cpu_begin = call->cpu_begin;
+		ev.futex_wait.cpu_end = cpu;
+		ev.futex_wait.ret = ret;
+		ev.futex_wait.blocked = call->blocked;
+		lqn_causal_emit(step->causal, &ev);
+	} else if (does == FUTEX_WAKES) {
+		ev.type = LQN_EV_FUTEX_WAKE;
+		ev.futex_wake.thread = step->thread->key;
+		ev.futex_wake.object = call->object_id;
+		ev.futex_wake.begin = call->begin;
+		ev.futex_wake.end = step->rec->ts;
+		ev.futex_wake.cpu_begin = call->cpu_begin;
+		ev.futex_wake.cpu_end = cpu;
+		do {
+			uint32_t i = ev.futex_wake.index;
+
+			if (i < call->n_woken) {
+				ev.futex_wake.woken = call->woken[i].thread;
+				ev.futex_wake.woken_object = call->woken[i].object;
+				ev.futex_wake.woken_at = call->woken[i].ts;
+			}
+			lqn_causal_emit(step->causal, &ev);
+		} while (++ev.futex_wake.index < call->n_woken);
+	}
+}
+
+static void exit_sleep(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+{
+	struct lqn_event ev = { .type = LQN_EV_SLEEP };
+
+	ev.sleep.thread = step->thread->key;
+	ev.sleep.begin = call->begin;
+	ev.sleep.end = step->rec->ts;
+	ev.sleep.cpu_begin = call->cpu_begin;
+	ev.sleep.cpu_end = cpu;
+	ev.sleep.absolute = call->arg[0] == TIMER_ABSTIME_;
+	lqn_causal_emit(step->causal, &ev);
+}
+
+static void exit_fd(struct lqn_step *step, int64_t fd, struct lqn_object *object)
+{
+	if (fd >= 0) {
+		put_fd(step, fd, object);
+	} else {
+		lqn_object_unpin(lqn_object_pin(object));
+	}
+}
+
+static void exit_socket(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+{
+	exit_fd(step, ret, make(step, socket_kind(call->arg[0], call->arg[1])));
+}
+
+static void exit_socketpair(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+{
+	struct lqn_record *rec = step->rec;
+	struct lqn_object *a, *b;
+
+	if (ret < 0 || rec->exit.n_fds < 2) {
+		return;
+	}
+	a = make(step, socket_kind(call->arg[0], call->arg[1]));
+	b = make(step, a->kind);
+	put_fd(step, rec->exit.fd[0], a);
+	put_fd(step, rec->exit.fd[1], b);
+	lqn_channel_pair(a, b, LQN_CERTAIN);
+	if (!lqn_object_is_stream(a)) {
+		lqn_channel_pair(b, a, LQN_CERTAIN);
+	}
+}
+
+static void exit_pipe(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+{
+	struct lqn_object *pipe;
+
+	if (ret < 0 || step->rec->exit.n_fds < 2) {
+		return;
+	}
+	pipe = make(step, LQN_OBJ_PIPE);
+	put_fd(step, step->rec->exit.fd[0], pipe);
+	put_fd(step, step->rec->exit.fd[1], pipe);
+}
+
+static void exit_eventfd(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+{
+	struct lqn_object *object = make(step, LQN_OBJ_EVENTFD);
+
+	object->semaphore = call->arg[1] > 0 && (call->arg[1] & EFD_SEMAPHORE);
+	exit_fd(step, ret, object);
+}
+
+static void exit_epoll_create(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+{
+	exit_fd(step, ret, make(step, LQN_OBJ_EPOLL));
+}
+
+static void exit_open(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+{
+	enum lqn_object_kind kind = call->kind == LQN_CALL_MQ_OPEN ? LQN_OBJ_QUEUE : LQN_OBJ_FILE;
+
+	if (ret >= 0 && call->text) {
+		put_fd(step, ret, lqn_channel_by_path(&step->causal->channels, kind, call->text,
+			step->thread->key, step->rec->ts));
+	}
+}
+
+static void exit_bind(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+{
+	if (call->object && ret >= 0) {
+		call->object->bound = true;
+	}
+}
+
+static void exit_listen(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+{
+	if (call->object && ret >= 0 && call->object->kind != LQN_OBJ_LISTENER) {
+		call->object->base = call->object->kind;
+		call->object->kind = LQN_OBJ_LISTENER;
+		lqn_channel_announce(call->object, true);
+	}
+}
+
+static void exit_dup(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+{
+	if (ret >= 0) {
+		put_fd(step, ret, lqn_fd_table_get(lqn_causal_fds(step->causal, step->thread), call->arg[0]));
+	}
+}
+
+static void exit_fcntl(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+{
+	if (call->arg[1] == F_DUPFD_ || call->arg[1] == F_DUPFD_CLOEXEC_) {
+		exit_dup(step, call, ret, cpu);
+	}
+}
+
+static void exit_close_range(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+{
+	struct lqn_fd_table *fds = lqn_causal_fds(step->causal, step->thread);
+	int64_t end = lqn_fd_table_end(fds);
+
+	if (ret < 0 || call->arg[0] < 0 || (call->arg[2] > 0 && (call->arg[2] & CLOSE_RANGE_CLOEXEC_))) {
+		return;
+	}
+	for (int64_t fd = call->arg[0]; fd < end && (call->arg[1] < 0 || fd <= call->arg[1]); fd++) {
+		lqn_fd_table_set(fds, fd, NULL);
+	}
+}
+
+/* ---- the table ---- */
+
+static const struct {
+	enum lqn_call_class class;
+	void (*enter)(struct lqn_step *step, struct lqn_open_call *call);
+	/* cpu: the thread's CPU clock at the exit */
+	void (*exit)(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu);
+} calls[LQN_CALL_COUNT] = {
+	[LQN_CALL_WRITE] = { LQN_CLASS_SEND, enter_send, exit_send },
+	[LQN_CALL_WRITEV] = { LQN_CLASS_SEND, enter_send, exit_send },
+	[LQN_CALL_SENDTO] = { LQN_CLASS_SEND, enter_send, exit_send },
+	[LQN_CALL_SENDMSG] = { LQN_CLASS_SEND, enter_send, exit_send },
+	[LQN_CALL_SENDMMSG] = { LQN_CLASS_SEND, enter_send, exit_send },
+	[LQN_CALL_MQ_SEND] = { LQN_CLASS_SEND, enter_send, exit_send },
+	[LQN_CALL_SENDFILE] = { LQN_CLASS_SEND, enter_send, exit_send },
+	[LQN_CALL_SPLICE] = { LQN_CLASS_SEND, enter_send, exit_send },
+	[LQN_CALL_READ] = { LQN_CLASS_RECEIVE, enter_receive, exit_receive },
+	[LQN_CALL_READV] = { LQN_CLASS_RECEIVE, enter_receive, exit_receive },
+	[LQN_CALL_RECVFROM] = { LQN_CLASS_RECEIVE, enter_receive, exit_receive },
+	[LQN_CALL_RECVMSG] = { LQN_CLASS_RECEIVE, enter_receive, exit_receive },
+	[LQN_CALL_RECVMMSG] = { LQN_CLASS_RECEIVE, enter_receive, exit_receive },
+	[LQN_CALL_MQ_RECEIVE] = { LQN_CLASS_RECEIVE, enter_receive, exit_receive },
+	[LQN_CALL_EPOLL_WAIT] = { LQN_CLASS_POLL, enter_on_fd, NULL },
+	[LQN_CALL_POLL] = { LQN_CLASS_POLL, NULL, NULL },
+	[LQN_CALL_SELECT] = { LQN_CLASS_POLL, NULL, NULL },
+	[LQN_CALL_ACCEPT] = { LQN_CLASS_ACCEPT, enter_accept, exit_accept },
+	[LQN_CALL_SLEEP] = { LQN_CLASS_SLEEP, NULL, exit_sleep },
+	[LQN_CALL_FUTEX] = { LQN_CLASS_FUTEX, enter_futex, exit_futex },
+	[LQN_CALL_PREAD] = { LQN_CLASS_FILE, NULL, NULL },
+	[LQN_CALL_PWRITE] = { LQN_CLASS_FILE, NULL, NULL },
+	[LQN_CALL_FSYNC] = { LQN_CLASS_FILE, NULL, NULL },
+	[LQN_CALL_OPEN] = { LQN_CLASS_FILE, NULL, exit_open },
+	[LQN_CALL_MQ_OPEN] = { LQN_CLASS_OTHER, NULL, exit_open },
+	[LQN_CALL_SOCKET] = { LQN_CLASS_OTHER, NULL, exit_socket },
+	[LQN_CALL_SOCKETPAIR] = { LQN_CLASS_OTHER, NULL, exit_socketpair },
+	[LQN_CALL_PIPE] = { LQN_CLASS_OTHER, NULL, exit_pipe },
+	[LQN_CALL_EVENTFD] = { LQN_CLASS_OTHER, NULL, exit_eventfd },
+	[LQN_CALL_EPOLL_CREATE] = { LQN_CLASS_OTHER, NULL, exit_epoll_create },
+	[LQN_CALL_CONNECT] = { LQN_CLASS_CONNECT, enter_connect, exit_connect },
+	[LQN_CALL_BIND] = { LQN_CLASS_OTHER, enter_on_fd, exit_bind },
+	[LQN_CALL_LISTEN] = { LQN_CLASS_OTHER, enter_on_fd, exit_listen },
+	[LQN_CALL_CLOSE] = { LQN_CLASS_OTHER, enter_close, NULL },
+	[LQN_CALL_CLOSE_RANGE] = { LQN_CLASS_OTHER, NULL, exit_close_range },
+	[LQN_CALL_DUP] = { LQN_CLASS_OTHER, NULL, exit_dup },
+	[LQN_CALL_DUP2] = { LQN_CLASS_OTHER, NULL, exit_dup },
+	[LQN_CALL_FCNTL] = { LQN_CLASS_OTHER, NULL, exit_fcntl },
+	[LQN_CALL_KILL] = { LQN_CLASS_KILL, NULL, NULL },
+	[LQN_CALL_EXIT] = { LQN_CLASS_EXIT, NULL, NULL },
+	[LQN_CALL_PATH] = { LQN_CLASS_FILE, NULL, NULL },
+};
+
+enum lqn_call_class lqn_call_class(uint8_t call)
+{
+	return call < LQN_CALL_COUNT ? calls[call].class : LQN_CLASS_OTHER;
+}
+
+void lqn_step_call_entry(struct lqn_step *step)
+{
+	struct lqn_record *rec = step->rec;
+	struct lqn_thread *thread = step->thread;
+	struct lqn_open_call *call;
+
+	if (!thread) {
+		return;
+	}
+	step->causal->have_calls = true;
+	call = &thread->call;
+	if (call->kind != LQN_CALL_NONE) {
+		lqn_open_call_clear(call);	/* its exit was lost, or it never returned */
+	}
+	call->kind = rec->kind;
+	call->begin = rec->ts;
+	call->cpu_begin = lqn_thread_cpu_at(thread, rec->ts);
+	memcpy(call->arg, rec->entry.arg, sizeof(call->arg));
+	call->object_id = call->message = 0;
+	call->woken_from = call->woken_seq = 0;
+	call->blocked = false;
+	call->n_woken = 0;
+	call->disk_waits = 0;
+	call->disk_ns = 0;
+	call->text = g_steal_pointer(&rec->text);
+	if (calls[rec->kind].enter) {
+		calls[rec->kind].enter(step, call);
+	}
+	if (thread->voter && ++thread->voter_calls > 5) {
+		lqn_object_set(&thread->voter, NULL);
+	}
+}
+
+static void tell_disk(struct lqn_causal *c, struct lqn_thread *thread, int64_t end, int64_t cpu)
+{
+	const struct lqn_open_call *call = &thread->call;
+	struct lqn_event ev = { .type = LQN_EV_DISK };
+
+	ev.disk.thread = thread->key;
+	ev.disk.device = thread->device;
+	ev.disk.begin = call->begin;
+	ev.disk.end = end;
+	ev.disk.cpu_begin = call->cpu_begin;
+	ev.disk.cpu_end = cpu;
+	ev.disk.waited = call->disk_ns;
+	ev.disk.waits = call->disk_waits;
+	ev.disk.call = call->kind;
+	lqn_causal_emit(c, &ev);
+}
+
+void lqn_step_call_exit(struct lqn_step *step)
+{
+	struct lqn_thread *thread = step->thread;
+	struct lqn_open_call *call;
+	int64_t cpu;
+
+	if (!thread || thread->call.kind != step->rec->kind) {
+		if (thread) {
+			lqn_open_call_clear(&thread->call);
+		}
+		return;
+	}
+	call = &thread->call;
+	cpu = lqn_thread_cpu_at(thread, step->rec->ts);
+	if (call->disk_waits > 0) {
+		tell_disk(step->causal, thread, step->rec->ts, cpu);
+	}
+	if (calls[call->kind].exit) {
+		calls[call->kind].exit(step, call, step->rec->exit.ret, cpu);
+	}
+	lqn_open_call_clear(call);
+}
+
+void lqn_causal_end_call(struct lqn_causal *c, struct lqn_thread *thread, int64_t ts)
+{
+	struct lqn_record rec = { .ts = ts };
+	struct lqn_step step = { c, &rec, NULL, thread };
+
+	/* a client that sleeps when the trace ends has ended its cycle: the begin of the sleep must be told */
+	if (thread->call.kind == LQN_CALL_SLEEP) {
+		exit_sleep(&step, &thread->call, 0, lqn_thread_cpu_at(thread, ts));
+	}
+}
+
+/* ---- wake-ups from within calls: evidence of which ends belong together ---- */
+
+static void send_wakes(struct lqn_step *step, struct lqn_open_call *mine, struct lqn_thread *target)
+{
+	struct lqn_open_call *its = &target->call;
+	struct lqn_object *from = lqn_object_real(mine->object), *to = lqn_object_real(its->object);
+
+	if (!from || !mine->message) {
+		return;
+	}
+	switch (lqn_call_class(its->kind)) {
+	case LQN_CLASS_RECEIVE:
+		if (!to) {
+			return;
+		}
+		if (from == to && from->kind == LQN_OBJ_FILE) {
+			from->kind = LQN_OBJ_FIFO;
+		}
+		its->woken_from = from->id;
+		its->woken_seq = mine->message;
+		if (from == to) {
+			lqn_channel_reserve(from, mine->message, target->key);
+		} else if (from->kind != LQN_OBJ_FILE && to->kind != LQN_OBJ_FILE) {
+			lqn_channel_pair(from, to, LQN_CERTAIN);
+		}
+		break;
+	case LQN_CLASS_POLL:
+		if (lqn_object_is_stream(from) || from->kind == LQN_OBJ_DATAGRAM || from->kind == LQN_OBJ_UDP) {
+			lqn_object_set(&target->voter, from);
+			target->voter_calls = 0;
+		}
+		break;
+	default:
+		break;
+	}
+}
+
+static void receive_wakes(struct lqn_step *step, struct lqn_open_call *mine, struct lqn_thread *target)
+{
+	struct lqn_object *from = lqn_object_real(target->call.object), *to = lqn_object_real(mine->object);
+
+	/* room to write: the other end's reader is woken too, whatever it waits for */
+	if (from && to && from != to && lqn_call_class(target->call.kind) == LQN_CLASS_RECEIVE &&
+			to->kind == LQN_OBJ_UNIX && (from->kind == LQN_OBJ_UNIX || from->kind == LQN_OBJ_UNKNOWN)) {
+		lqn_channel_pair(from, to, LQN_CERTAIN);
+	}
+}
+
+static void connect_wakes(struct lqn_step *step, struct lqn_open_call *mine, struct lqn_thread *target)
+{
+	if (mine->object && target->call.object && target->call.object->kind == LQN_OBJ_LISTENER) {
+		lqn_channel_connect_woke(mine->object, lqn_causal_process(step->causal, step->thread)->pid,
+			target->call.object);
+	}
+}
+
+static void futex_wakes(struct lqn_step *step, struct lqn_open_call *mine, struct lqn_thread *target)
+{
+	if (mine->n_woken < LQN_WOKEN_MAX && target->call.kind == LQN_CALL_FUTEX) {
+		mine->woken[mine->n_woken++] = (struct lqn_woken) {
+			target->key, target->call.object_id, step->rec->ts
+		};
+	}
+}
+
+void lqn_step_call_wakes(struct lqn_step *step, struct lqn_thread *target)
+{
+	static void (*const wakes[])(struct lqn_step *, struct lqn_open_call *, struct lqn_thread *) = {
+		[LQN_CLASS_SEND] = send_wakes,
+		[LQN_CLASS_RECEIVE] = receive_wakes,
+		[LQN_CLASS_CONNECT] = connect_wakes,
+		[LQN_CLASS_FUTEX] = futex_wakes,
+		[LQN_CLASS_EXIT] = NULL,
+	};
+	enum lqn_call_class class;
+
+	if (!step->thread || step->thread->call.kind == LQN_CALL_NONE || !lqn_cpu_in_task(step->cpu)) {
+		return;
+	}
+	class = lqn_call_class(step->thread->call.kind);
+	if (class < G_N_ELEMENTS(wakes) && wakes[class]) {
+		wakes[class](step, &step->thread->call, target);
+	}
+}

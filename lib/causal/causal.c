@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+#include "causal.h"
+
+#include "engine.h"
+#include "layout/layout.h"
+
+void lqn_causal_emit(struct lqn_causal *c, struct lqn_event *ev)
+{
+	ev->ts = c->now;
+	c->emit(c->payload, ev);
+}
+
+static void emit_for_channels(void *payload, const struct lqn_event *ev)
+{
+	struct lqn_event dated = *ev;
+
+	lqn_causal_emit(payload, &dated);
+}
+
+static void drop_event(void *payload, const struct lqn_event *ev)
+{
+}
+
+static void step_nothing(struct lqn_step *step)
+{
+}
+
+/* What each type of record does. */
+static void (*const handlers[LQN_REC_COUNT])(struct lqn_step *step) = {
+	[LQN_REC_SWITCH] = lqn_step_switch,
+	[LQN_REC_WAKING] = lqn_step_waking,
+	[LQN_REC_WAKEUP] = lqn_step_wakeup,
+	[LQN_REC_WAKEUP_NEW] = lqn_step_wakeup_new,
+	[LQN_REC_FORK] = lqn_step_fork,
+	[LQN_REC_EXEC] = lqn_step_exec,
+	[LQN_REC_EXIT] = lqn_step_exit,
+	[LQN_REC_FREE] = lqn_step_free,
+	[LQN_REC_CONTEXT_ENTRY] = lqn_step_context_entry,
+	[LQN_REC_CONTEXT_EXIT] = lqn_step_context_exit,
+	[LQN_REC_CALL_ENTRY] = lqn_step_call_entry,
+	[LQN_REC_CALL_EXIT] = lqn_step_call_exit,
+	[LQN_REC_PACKET_QUEUE] = lqn_step_packet,
+	[LQN_REC_PACKET_RECEIVE] = lqn_step_packet,
+	[LQN_REC_PACKET_COPY] = lqn_step_packet_copy,
+	[LQN_REC_BLOCK_ISSUE] = lqn_step_block_issue,
+	[LQN_REC_BLOCK_COMPLETE] = lqn_step_block_complete,
+	[LQN_REC_SIGNAL] = step_nothing,
+	[LQN_REC_STATE_PROCESS] = lqn_step_state_process,
+	[LQN_REC_STATE_FD] = lqn_step_state_fd,
+	[LQN_REC_STATE_END] = step_nothing,
+	[LQN_REC_OTHER] = lqn_step_mark,
+};
+
+/* A record is back from the attribution: it belongs to `tid`. */
+static void handle(void *payload, struct lqn_record *rec, int32_t tid)
+{
+	struct lqn_causal *c = payload;
+	struct lqn_step step = { c, rec, lqn_host_cpu(&c->host, rec->cpu, rec->ts), NULL };
+
+	c->now = MAX(c->now, rec->ts);
+	if (tid > 0) {
+		step.thread = step.cpu->current && step.cpu->current->tid == tid ?
+			step.cpu->current : lqn_host_thread(&c->host, tid);
+	}
+	if (tid >= 0 && (!step.cpu->known || step.cpu->current != step.thread)) {
+		lqn_causal_resync(c, step.cpu, step.thread);
+	}
+	handlers[rec->type](&step);
+	if (rec->type == LQN_REC_CALL_ENTRY && step.thread && step.thread->call.text) {
+		lqn_step_mark(&step);
+	}
+	g_free(rec->text);
+}
+
+static void handle_other(struct lqn_causal *c, struct lqn_record *rec)
+{
+	struct lqn_step step = { c, rec, NULL, NULL };
+
+	c->now = MAX(c->now, rec->ts);
+	handlers[LQN_REC_OTHER](&step);
+	g_free(rec->text);
+}
+
+struct lqn_causal *lqn_causal_new(const char *host, const char *release, lqn_event_func emit, void *payload)
+{
+	struct lqn_causal *c = g_new0(struct lqn_causal, 1);
+	struct lqn_event ev = { .type = LQN_EV_HOST };
+
+	c->emit = emit;
+	c->payload = payload;
+	c->release = g_strdup(release);
+	c->first = INT64_MIN;
+	c->attribution = lqn_attribution_new(handle, c);
+	lqn_host_state_init(&c->host);
+	lqn_channels_init(&c->channels, emit_for_channels, c);
+	c->file_tables = g_hash_table_new(g_direct_hash, g_direct_equal);
+	c->marks = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	ev.host.name = host;
+	ev.host.release = release ? release : "";
+	ev.host.schema = LQN_EVENT_SCHEMA;
+	lqn_causal_emit(c, &ev);
+	return c;
+}
+
+void lqn_causal_free(struct lqn_causal *c)
+{
+	if (!c) {
+		return;
+	}
+	lqn_attribution_free(c->attribution);
+	/* what is still open is dropped, not told */
+	c->channels.emit = drop_event;
+	lqn_host_state_clear(&c->host);
+	lqn_channels_clear(&c->channels);
+	g_hash_table_destroy(c->file_tables);
+	g_hash_table_destroy(c->marks);
+	g_free(c->release);
+	g_free(c);
+}
+
+void lqn_causal_push(struct lqn_causal *c, struct lqn_record *rec)
+{
+	if (c->first == INT64_MIN) {
+		c->first = c->now = rec->ts;
+		c->host.idle_since = rec->ts;
+	}
+	c->records++;
+	c->have_waking |= rec->type == LQN_REC_WAKING;
+	if (rec->type == LQN_REC_OTHER) {
+		handle_other(c, rec);	/* of another layer: it needs no CPU's thread */
+		return;
+	}
+	if (rec->cpu < 0 || rec->cpu >= LQN_CPU_MAX) {
+		g_free(rec->text);
+		return;
+	}
+	lqn_attribution_push(c->attribution, rec);
+}
+
+void lqn_causal_lost(struct lqn_causal *c, int32_t cpu, int64_t begin, int64_t end, uint64_t count)
+{
+	struct lqn_event ev = { .type = LQN_EV_LOSS };
+
+	lqn_attribution_flush(c->attribution);
+	lqn_attribution_forget(c->attribution, cpu);
+	c->now = MAX(c->now, end);
+	for (guint i = 0; i < c->host.cpus->len; i++) {
+		struct lqn_cpu *it = c->host.cpus->pdata[i];
+
+		if (it && (cpu < 0 || it->id == cpu)) {
+			it->depth = 0;
+			it->completed = 0;
+			if (it->current) {
+				lqn_causal_lose_thread(it->current, begin);
+			}
+			lqn_causal_forget_current(c, it, begin);
+		}
+	}
+	ev.loss.begin = begin;
+	ev.loss.end = end;
+	ev.loss.count = count;
+	ev.loss.cpu = cpu;
+	lqn_causal_emit(c, &ev);
+}
+
+static gint by_key(gconstpointer a, gconstpointer b)
+{
+	const struct lqn_thread *const *x = a, *const *y = b;
+
+	return (*x)->key < (*y)->key ? -1 : (*x)->key > (*y)->key;
+}
+
+/* Receives that wait for a peer get the best guess: first by the votes, then by order of connects and accepts. */
+static void give_up_held(struct lqn_causal *c)
+{
+	GHashTableIter it;
+	gpointer value;
+	GPtrArray *objects = g_ptr_array_new();
+
+	g_hash_table_iter_init(&it, c->host.processes);
+	while (g_hash_table_iter_next(&it, NULL, &value)) {
+		struct lqn_process *process = value;
+
+		for (int64_t fd = 0; process->fds && fd < lqn_fd_table_end(process->fds); fd++) {
+			struct lqn_object *object = lqn_fd_table_get(process->fds, fd);
+
+			if (object && object->held) {
+				g_ptr_array_add(objects, object);
+			}
+		}
+	}
+	lqn_channels_give_up(objects);
+	g_ptr_array_free(objects, TRUE);
+}
+
+void lqn_causal_finish(struct lqn_causal *c, int64_t ts)
+{
+	GPtrArray *threads = g_ptr_array_new();
+	GHashTableIter it;
+	gpointer value;
+	struct lqn_event ev = { .type = LQN_EV_SUMMARY };
+
+	lqn_attribution_flush(c->attribution);
+	c->now = MAX(c->now, ts);
+	give_up_held(c);
+	g_hash_table_iter_init(&it, c->host.threads);
+	while (g_hash_table_iter_next(&it, NULL, &value)) {
+		g_ptr_array_add(threads, value);
+	}
+	/* hash tables have no order of their own; the output must */
+	g_ptr_array_sort(threads, by_key);
+	for (guint i = 0; i < threads->len; i++) {
+		lqn_causal_end_thread(c, threads->pdata[i], c->now);
+	}
+	g_ptr_array_free(threads, TRUE);
+	for (guint i = 0; i < c->host.cpus->len; i++) {
+		struct lqn_cpu *cpu = c->host.cpus->pdata[i];
+		struct lqn_event e = { .type = LQN_EV_CPU };
+
+		if (!cpu) {
+			continue;
+		}
+		e.cpu.cpu = cpu->id;
+		e.cpu.begin = cpu->first;
+		e.cpu.end = c->now;
+		e.cpu.idle = cpu->idle_ns + (cpu->known && !cpu->current ? c->now - cpu->since : 0);
+		e.cpu.hardirq = cpu->hardirq_ns;
+		e.cpu.softirq = cpu->softirq_ns;
+		lqn_causal_emit(c, &e);
+	}
+	ev.summary.begin = c->first;
+	ev.summary.end = c->now;
+	ev.summary.events = c->records;
+	ev.summary.holes = c->holes;
+	ev.summary.contradictions = c->channels.contradictions;
+	ev.summary.unpaired = c->channels.overruns;
+	lqn_causal_emit(c, &ev);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Interrupts on top of threads, and what woke whom.
+ *
+ * What happens in an interrupt is never the interrupted thread's doing. One softirq is: that which the thread's own
+ * system call enters (a send through loopback delivers its packet there and wakes the reader). It is told from
+ * softirqs that follow a hardware interrupt by there having been none just before.
+ */
+#include "engine.h"
+
+#include <string.h>
+
+/* A softirq that begins so soon after an interrupt was raised by it. */
+#define AFTER_IRQ_NS 1500
+
+/* Softirq vectors of the kernel. */
+enum { HI, TIMER, NET_TX, NET_RX, BLOCK, IRQ_POLL, TASKLET, SCHED, HRTIMER, RCU, VECTORS };
+
+static const uint8_t softirq_cause[VECTORS] = {
+	[HI] = LQN_CAUSE_DEVICE,
+	[TIMER] = LQN_CAUSE_TIMER,
+	[NET_TX] = LQN_CAUSE_NETWORK,
+	[NET_RX] = LQN_CAUSE_NETWORK,
+	[BLOCK] = LQN_CAUSE_DISK,
+	[IRQ_POLL] = LQN_CAUSE_DISK,
+	[TASKLET] = LQN_CAUSE_DEVICE,
+	[SCHED] = LQN_CAUSE_WORKER,
+	[HRTIMER] = LQN_CAUSE_TIMER,
+	[RCU] = LQN_CAUSE_WORKER,
+};
+
+static bool is_hard(uint8_t kind)
+{
+	return kind == LQN_CTX_HARDIRQ || kind == LQN_CTX_IPI || kind == LQN_CTX_TICK;
+}
+
+bool lqn_cpu_in_task(const struct lqn_cpu *cpu)
+{
+	return cpu->depth == 0 || cpu->stack[cpu->depth - 1].own;
+}
+
+void lqn_step_context_entry(struct lqn_step *step)
+{
+	struct lqn_cpu *cpu = step->cpu;
+	struct lqn_context_frame *frame;
+
+	if (cpu->depth == LQN_CONTEXT_DEPTH) {
+		return;		/* deeper than the kernel nests: exits were lost; the next switch clears it */
+	}
+	frame = &cpu->stack[cpu->depth];
+	frame->kind = step->rec->kind;
+	frame->id = step->rec->irq.id;
+	frame->since = step->rec->ts;
+	frame->own = frame->kind == LQN_CTX_SOFTIRQ && cpu->depth == 0 && step->thread &&
+		(step->thread->call.kind != LQN_CALL_NONE || !step->causal->have_calls) &&
+		(cpu->last_hardirq == INT64_MIN || step->rec->ts - cpu->last_hardirq > AFTER_IRQ_NS);
+	cpu->depth++;
+}
+
+void lqn_step_context_exit(struct lqn_step *step)
+{
+	struct lqn_cpu *cpu = step->cpu;
+	struct lqn_context_frame *frame;
+	int64_t ts = step->rec->ts;
+	uint32_t depth = cpu->depth;
+
+	while (depth > 0 && cpu->stack[depth - 1].kind != step->rec->kind) {
+		depth--;
+	}
+	if (depth == 0) {
+		return;		/* its entry was before the trace, or lost */
+	}
+	frame = &cpu->stack[depth - 1];
+	if (frame->kind == LQN_CTX_HARDIRQ) {
+		cpu->last_irq = frame->id;
+		cpu->last_irq_end = ts;
+	}
+	if (depth == 1) {
+		if (is_hard(frame->kind)) {
+			cpu->hardirq_ns += ts - frame->since;
+		} else if (frame->kind == LQN_CTX_SOFTIRQ) {
+			cpu->softirq_ns += ts - frame->since;
+		}
+		cpu->completed = 0;
+	}
+	if (is_hard(frame->kind) || (frame->kind == LQN_CTX_SOFTIRQ && !frame->own)) {
+		cpu->last_hardirq = ts;
+	}
+	cpu->depth = depth - 1;
+}
+
+void lqn_step_block_issue(struct lqn_step *step)
+{
+	struct lqn_record *rec = step->rec;
+	struct lqn_thread *thread = rec->block.tid > 0 ?
+		lqn_host_find_thread(&step->causal->host, rec->block.tid) : NULL;
+
+	if (thread) {
+		thread->device = rec->block.dev;
+	}
+	if (step->thread && lqn_cpu_in_task(step->cpu)) {
+		step->thread->device = rec->block.dev;
+	}
+}
+
+void lqn_step_block_complete(struct lqn_step *step)
+{
+	step->cpu->completed = step->rec->block.dev;
+}
+
+/* A threaded interrupt handler is woken when its handler has returned but the interrupt has not. */
+static bool is_thread_of_irq(const struct lqn_thread *target, const struct lqn_cpu *cpu, int64_t ts)
+{
+	return cpu->last_irq >= 0 && ts - cpu->last_irq_end < 5000 && strncmp(target->comm, "irq/", 4) == 0 &&
+		g_ascii_strtoll(target->comm + 4, NULL, 10) == cpu->last_irq;
+}
+
+static void woken_by_interrupt(const struct lqn_cpu *cpu, struct lqn_waker *waker)
+{
+	const struct lqn_context_frame *top = &cpu->stack[cpu->depth - 1];
+
+	waker->evidence = LQN_CERTAIN;
+	if (cpu->completed) {
+		waker->cause = LQN_CAUSE_DISK;
+		waker->via = cpu->completed;
+		return;
+	}
+	switch (top->kind) {
+	case LQN_CTX_HRTIMER:
+	case LQN_CTX_TIMER:
+	case LQN_CTX_TICK:
+		waker->cause = LQN_CAUSE_TIMER;
+		break;
+	case LQN_CTX_HARDIRQ:
+		waker->cause = LQN_CAUSE_DEVICE;
+		waker->via = (uint64_t) top->id;
+		break;
+	case LQN_CTX_SOFTIRQ:
+		waker->cause = top->id >= 0 && top->id < VECTORS ? softirq_cause[top->id] : LQN_CAUSE_DEVICE;
+		break;
+	default:
+		waker->cause = LQN_CAUSE_IPI;
+		waker->evidence = LQN_HYPOTHESISED;
+		break;
+	}
+}
+
+static uint8_t cause_of_call(const struct lqn_thread *by)
+{
+	static const uint8_t causes[] = {
+		[LQN_CLASS_OTHER] = LQN_CAUSE_THREAD,
+		[LQN_CLASS_SEND] = LQN_CAUSE_MESSAGE,
+		[LQN_CLASS_RECEIVE] = LQN_CAUSE_SPACE,
+		[LQN_CLASS_POLL] = LQN_CAUSE_THREAD,
+		[LQN_CLASS_ACCEPT] = LQN_CAUSE_THREAD,
+		[LQN_CLASS_FUTEX] = LQN_CAUSE_FUTEX,
+		[LQN_CLASS_CONNECT] = LQN_CAUSE_CONNECT,
+		[LQN_CLASS_SLEEP] = LQN_CAUSE_THREAD,
+		[LQN_CLASS_FILE] = LQN_CAUSE_THREAD,
+		[LQN_CLASS_KILL] = LQN_CAUSE_SIGNAL,
+		[LQN_CLASS_EXIT] = LQN_CAUSE_CHILD,
+	};
+
+	if (by->exited) {
+		return LQN_CAUSE_CHILD;
+	}
+	if (by->call.kind == LQN_CALL_NONE) {
+		return by->kernel ? LQN_CAUSE_WORKER : LQN_CAUSE_FAULT;
+	}
+	return causes[lqn_call_class(by->call.kind)];
+}
+
+struct lqn_waker lqn_step_waker(const struct lqn_step *step, const struct lqn_thread *target)
+{
+	const struct lqn_cpu *cpu = step->cpu;
+	struct lqn_waker waker = { .ts = step->rec->ts, .evidence = LQN_CERTAIN };
+
+	if (!lqn_cpu_in_task(cpu)) {
+		woken_by_interrupt(cpu, &waker);
+	} else if (is_thread_of_irq(target, cpu, waker.ts)) {
+		waker.cause = LQN_CAUSE_DEVICE;
+		waker.via = (uint64_t) cpu->last_irq;
+	} else if (step->thread) {
+		waker.by = step->thread->key;
+		waker.cause = cause_of_call(step->thread);
+		waker.via = step->thread->call.kind != LQN_CALL_NONE ? step->thread->call.object_id : 0;
+		waker.call = step->thread->call.kind;
+	} else if (cpu->known) {
+		/* an idle CPU does nothing of its own: an interrupt that is not traced */
+		waker.cause = LQN_CAUSE_IPI;
+		waker.evidence = LQN_HYPOTHESISED;
+	} else {
+		waker.cause = LQN_CAUSE_UNKNOWN;
+		waker.evidence = LQN_HYPOTHESISED;
+	}
+	return waker;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef LQN_CAUSAL_ENGINE_H
+#define LQN_CAUSAL_ENGINE_H
+
+/* Private to lib/causal: the engine's state, and what its parts offer each other. */
+#include "causal.h"
+#include "channel/channel.h"
+#include "kernel/attribution.h"
+#include "kernel/state.h"
+
+#define LQN_SKB_SLOTS 8192		/* packets remembered by buffer address; a power of two */
+#define LQN_MARKS_PER_NAME 1000		/* what happens more often is no boundary */
+#define LQN_MARK_NAMES 4096		/* different names of marks kept */
+
+struct lqn_skb {
+	uint64_t address;
+	struct lqn_tuple tuple;
+};
+
+struct lqn_causal {
+	lqn_event_func emit;
+	void *payload;
+	char *release;			/* owned; NULL: not known */
+	int64_t first, now;		/* ts of the first and the present record */
+	struct lqn_attribution *attribution;
+	struct lqn_host_state host;
+	struct lqn_channels channels;
+	struct lqn_skb skbs[LQN_SKB_SLOTS];
+	GHashTable *file_tables;	/* address -> pid, from the dump of the initial state */
+	GHashTable *marks;		/* name -> how often it came */
+	bool have_waking;		/* the trace has sched_waking: sched_wakeup says nothing new */
+	bool have_calls;		/* it has system calls */
+	uint64_t records, holes;
+};
+
+/* A record with the CPU and the thread it belongs to (NULL: idle, or not known). */
+struct lqn_step {
+	struct lqn_causal *causal;
+	struct lqn_record *rec;
+	struct lqn_cpu *cpu;
+	struct lqn_thread *thread;
+};
+
+/* Emits an event, dated now. */
+void lqn_causal_emit(struct lqn_causal *causal, struct lqn_event *ev);
+
+/* threads.c: switches, wake-ups, births and deaths */
+void lqn_step_switch(struct lqn_step *step);
+void lqn_step_waking(struct lqn_step *step);
+void lqn_step_wakeup(struct lqn_step *step);
+void lqn_step_wakeup_new(struct lqn_step *step);
+/* The CPU turns out to run `thread` (NULL: idle) though no switch has said so. */
+void lqn_causal_resync(struct lqn_causal *causal, struct lqn_cpu *cpu, struct lqn_thread *thread);
+/* What the CPU runs is not known any more. */
+void lqn_causal_forget_current(struct lqn_causal *causal, struct lqn_cpu *cpu, int64_t ts);
+/* Ends what a thread is in at the end of the trace. */
+void lqn_causal_end_thread(struct lqn_causal *causal, struct lqn_thread *thread, int64_t ts);
+/* Nothing that a thread was in can be trusted any more. */
+void lqn_causal_lose_thread(struct lqn_thread *thread, int64_t ts);
+
+/* identity.c: who is who */
+void lqn_step_fork(struct lqn_step *step);
+void lqn_step_exec(struct lqn_step *step);
+void lqn_step_exit(struct lqn_step *step);
+void lqn_step_free(struct lqn_step *step);
+void lqn_step_state_process(struct lqn_step *step);
+void lqn_step_state_fd(struct lqn_step *step);
+/* Tells of a thread (lqn:thread) if that was not done or its name has changed. comm: LQN_COMM_LEN bytes, or NULL. */
+void lqn_causal_announce(struct lqn_causal *causal, struct lqn_thread *thread, const char *comm);
+/* The process of a thread; the thread alone if nothing better is known. */
+struct lqn_process *lqn_causal_process(struct lqn_causal *causal, struct lqn_thread *thread);
+/* Its descriptors. */
+struct lqn_fd_table *lqn_causal_fds(struct lqn_causal *causal, struct lqn_thread *thread);
+
+/* contexts.c: interrupts, and what woke whom */
+void lqn_step_context_entry(struct lqn_step *step);
+void lqn_step_context_exit(struct lqn_step *step);
+void lqn_step_block_issue(struct lqn_step *step);
+void lqn_step_block_complete(struct lqn_step *step);
+/* True if an event on the CPU is the doing of its thread, not of an interrupt. */
+bool lqn_cpu_in_task(const struct lqn_cpu *cpu);
+/* The waker of `target` at this step. */
+struct lqn_waker lqn_step_waker(const struct lqn_step *step, const struct lqn_thread *target);
+
+/* calls.c: system calls */
+void lqn_step_call_entry(struct lqn_step *step);
+void lqn_step_call_exit(struct lqn_step *step);
+/* The open call of step->thread wakes `target`. */
+void lqn_step_call_wakes(struct lqn_step *step, struct lqn_thread *target);
+/* Tells of an open call that will not end within the trace. */
+void lqn_causal_end_call(struct lqn_causal *causal, struct lqn_thread *thread, int64_t ts);
+
+/* packets.c */
+void lqn_step_packet(struct lqn_step *step);
+void lqn_step_packet_copy(struct lqn_step *step);
+
+/* marks.c: candidates for boundaries */
+void lqn_step_mark(struct lqn_step *step);
+
+/* What a call does with its object. */
+enum lqn_call_class {
+	LQN_CLASS_OTHER, LQN_CLASS_SEND, LQN_CLASS_RECEIVE, LQN_CLASS_POLL, LQN_CLASS_ACCEPT, LQN_CLASS_FUTEX,
+	LQN_CLASS_CONNECT, LQN_CLASS_SLEEP, LQN_CLASS_FILE, LQN_CLASS_KILL, LQN_CLASS_EXIT,
+};
+enum lqn_call_class lqn_call_class(uint8_t call);
+
+#endif

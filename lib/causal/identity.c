@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+
+/* Who is who: births, deaths, names, processes and their descriptors. */
+#include "engine.h"
+
+#include <string.h>
+
+#define KTHREADD 2
+
+/* Names of kernel threads, for traces that do not show their birth. */
+static const char *const kernel_names[] = {
+	"kworker/", "ksoftirqd/", "migration/", "rcu_", "kthreadd", "kswapd", "jbd2/", "kcompactd", "irq/", "cpuhp/",
+};
+
+static bool is_kernel_name(const char *comm)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(kernel_names); i++) {
+		if (strncmp(comm, kernel_names[i], strlen(kernel_names[i])) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void leave_process(struct lqn_causal *c, struct lqn_thread *thread)
+{
+	struct lqn_process *process = thread->process;
+
+	if (!process) {
+		return;
+	}
+	thread->process = NULL;
+	process->alive -= !thread->exited;
+	if (--process->threads == 0) {
+		lqn_host_drop_process(&c->host, process);
+	}
+}
+
+static void join_process(struct lqn_causal *c, struct lqn_thread *thread, int32_t pid)
+{
+	if (thread->process && thread->process->pid == pid) {
+		return;
+	}
+	leave_process(c, thread);
+	thread->process = lqn_host_process(&c->host, pid);
+	thread->process->threads++;
+	thread->process->alive += !thread->exited;
+}
+
+struct lqn_process *lqn_causal_process(struct lqn_causal *c, struct lqn_thread *thread)
+{
+	if (!thread->process) {
+		join_process(c, thread, thread->tid);
+	}
+	return thread->process;
+}
+
+struct lqn_fd_table *lqn_causal_fds(struct lqn_causal *c, struct lqn_thread *thread)
+{
+	struct lqn_process *process = lqn_causal_process(c, thread);
+
+	if (!process->fds) {
+		process->fds = lqn_fd_table_new(&c->channels);
+	}
+	return process->fds;
+}
+
+static void tell(struct lqn_causal *c, struct lqn_thread *thread)
+{
+	struct lqn_process *process = lqn_causal_process(c, thread);
+	struct lqn_event ev = { .type = LQN_EV_THREAD };
+	char comm[LQN_COMM_LEN + 1];
+
+	memcpy(comm, thread->comm, LQN_COMM_LEN);
+	comm[LQN_COMM_LEN] = '\0';
+	ev.thread.thread = thread->key;
+	ev.thread.parent = thread->parent;
+	ev.thread.born = thread->born;
+	ev.thread.pid = (uint32_t) process->pid;
+	ev.thread.kernel = thread->kernel;
+	ev.thread.comm = comm;
+	ev.thread.exe = process->exe ? process->exe : "";
+	thread->announced = true;
+	lqn_causal_emit(c, &ev);
+}
+
+void lqn_causal_announce(struct lqn_causal *c, struct lqn_thread *thread, const char *comm)
+{
+	bool changed = comm && strncmp(thread->comm, comm, LQN_COMM_LEN) != 0;
+
+	if (thread->announced && !changed) {
+		return;
+	}
+	if (changed) {
+		memcpy(thread->comm, comm, LQN_COMM_LEN);
+		thread->kernel |= !thread->process && is_kernel_name(comm);
+	}
+	tell(c, thread);
+}
+
+void lqn_step_fork(struct lqn_step *step)
+{
+	struct lqn_causal *c = step->causal;
+	struct lqn_record *rec = step->rec;
+	struct lqn_thread *parent, *child;
+	bool thread_only;
+
+	if (rec->fork.child_tid <= 0 || rec->fork.parent_tid <= 0 || rec->fork.child_tid == rec->fork.parent_tid) {
+		return;
+	}
+	parent = lqn_host_thread(&c->host, rec->fork.parent_tid);
+	if (rec->fork.parent_pid > 0) {
+		join_process(c, parent, rec->fork.parent_pid);
+	}
+	child = lqn_host_find_thread(&c->host, rec->fork.child_tid);
+	if (child) {
+		lqn_step_free(&(struct lqn_step) { c, &(struct lqn_record) {
+			.type = LQN_REC_FREE, .ts = rec->ts, .life.tid = child->tid }, step->cpu, NULL });
+	}
+	child = lqn_host_thread(&c->host, rec->fork.child_tid);
+	child->parent = parent->key;
+	child->born = rec->ts;
+	child->since = rec->ts;
+	child->kernel = rec->fork.parent_tid == KTHREADD || parent->kernel;
+	thread_only = rec->fork.child_pid > 0 && rec->fork.child_pid != rec->fork.child_tid;
+	join_process(c, child, thread_only ? rec->fork.child_pid : child->tid);
+	if (!thread_only) {
+		struct lqn_process *from = lqn_causal_process(c, parent);
+
+		g_free(child->process->exe);
+		child->process->exe = g_strdup(from->exe);
+		if (from->fds && !child->process->fds) {
+			child->process->fds = lqn_fd_table_copy(from->fds);
+		}
+	}
+	lqn_causal_announce(c, child, rec->fork.child_comm);
+}
+
+void lqn_step_exec(struct lqn_step *step)
+{
+	struct lqn_causal *c = step->causal;
+	struct lqn_record *rec = step->rec;
+	struct lqn_thread *thread = step->thread;
+	struct lqn_process *process;
+
+	if (rec->exec.tid > 0) {
+		thread = lqn_host_thread(&c->host, rec->exec.tid);
+	}
+	if (!thread || !rec->text) {
+		return;
+	}
+	process = lqn_causal_process(c, thread);
+	g_free(process->exe);
+	process->exe = g_steal_pointer(&rec->text);
+	memset(thread->comm, 0, LQN_COMM_LEN);
+	g_strlcpy(thread->comm, strrchr(process->exe, '/') ? strrchr(process->exe, '/') + 1 : process->exe, LQN_COMM_LEN);
+	tell(c, thread);
+}
+
+void lqn_step_exit(struct lqn_step *step)
+{
+	struct lqn_thread *thread = step->rec->life.tid > 0 ?
+		lqn_host_find_thread(&step->causal->host, step->rec->life.tid) : step->thread;
+
+	if (!thread || thread->exited) {
+		return;
+	}
+	thread->exited = true;
+	lqn_open_call_clear(&thread->call);
+	if (thread->process && --thread->process->alive == 0) {
+		/* the last one closes everything; who it was stays known until the number is free */
+		lqn_fd_table_free(thread->process->fds);
+		thread->process->fds = NULL;
+	}
+}
+
+void lqn_step_free(struct lqn_step *step)
+{
+	struct lqn_causal *c = step->causal;
+	struct lqn_thread *thread = lqn_host_find_thread(&c->host, step->rec->life.tid);
+
+	if (!thread) {
+		return;
+	}
+	leave_process(c, thread);
+	lqn_host_drop_thread(&c->host, thread);
+}
+
+/* Status of a thread in the dump of the initial state. */
+#define DUMPED_WAIT 5
+
+void lqn_step_state_process(struct lqn_step *step)
+{
+	struct lqn_causal *c = step->causal;
+	struct lqn_record *rec = step->rec;
+	struct lqn_thread *thread;
+	char comm[LQN_COMM_LEN] = { 0 };
+
+	if (rec->state.tid <= 0) {
+		return;
+	}
+	thread = lqn_host_thread(&c->host, rec->state.tid);
+	if (rec->state.pid > 0) {
+		join_process(c, thread, rec->state.pid);
+	}
+	thread->kernel = rec->state.type == 1 || rec->state.ppid == KTHREADD || rec->state.tid == KTHREADD;
+	if (rec->state.ppid > 0 && thread->parent == 0) {
+		thread->parent = (uint64_t) rec->state.ppid;
+	}
+	if (rec->state.file_table) {
+		g_hash_table_insert(c->file_tables, (gpointer) (uintptr_t) rec->state.file_table,
+			GINT_TO_POINTER(lqn_causal_process(c, thread)->pid));
+	}
+	if (rec->text) {
+		g_strlcpy(comm, rec->text, sizeof(comm));
+	}
+	if (thread->state == LQN_THREAD_UNKNOWN && thread->cpu < 0 && rec->state.status == DUMPED_WAIT) {
+		thread->state = LQN_THREAD_BLOCKED;
+		thread->since = rec->ts;
+		thread->block_state = 1;
+	}
+	lqn_causal_announce(c, thread, thread->announced ? NULL : comm);
+}
+
+/* What a dumped descriptor is, by the begin of its name. */
+static const struct {
+	const char *prefix;
+	enum lqn_object_kind kind;
+	bool shared;		/* the name tells it from all others */
+} dumped[] = {
+	{ "pipe:[", LQN_OBJ_PIPE, true },
+	{ "socket:[", LQN_OBJ_UNKNOWN, true },
+	{ "anon_inode:[eventpoll]", LQN_OBJ_EPOLL, false },
+	{ "anon_inode:[eventfd]", LQN_OBJ_EVENTFD, false },
+	{ "/", LQN_OBJ_FILE, true },
+};
+
+void lqn_step_state_fd(struct lqn_step *step)
+{
+	struct lqn_causal *c = step->causal;
+	struct lqn_record *rec = step->rec;
+	gpointer pid = rec->state.pid > 0 ? GINT_TO_POINTER(rec->state.pid) :
+		g_hash_table_lookup(c->file_tables, (gpointer) (uintptr_t) rec->state.file_table);
+	struct lqn_process *process;
+
+	if (!pid || !rec->text) {
+		return;
+	}
+	process = lqn_host_process(&c->host, GPOINTER_TO_INT(pid));
+	if (!process->fds) {
+		process->fds = lqn_fd_table_new(&c->channels);
+	}
+	if (lqn_fd_table_get(process->fds, rec->state.fd)) {
+		return;		/* a call of the trace has said more */
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(dumped); i++) {
+		if (strncmp(rec->text, dumped[i].prefix, strlen(dumped[i].prefix)) == 0) {
+			struct lqn_object *object = dumped[i].shared ?
+				lqn_channel_by_path(&c->channels, dumped[i].kind, rec->text, 0, rec->ts) :
+				lqn_object_new(&c->channels, dumped[i].kind, 0, rec->ts, NULL);
+
+			object->preexisting = true;
+			lqn_fd_table_set(process->fds, rec->state.fd, object);
+			return;
+		}
+	}
+}

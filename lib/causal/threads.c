@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Threads on and off their CPUs.
+ *
+ *   what is seen                               what is concluded
+ *   switch away, wants to go on                runnable, preempted by who came
+ *   switch away, does not                      blocked; an early waking is kept, see below
+ *   waking of a blocked thread                 its cause; later wakings change nothing
+ *   waking of a running thread                 early: if it blocks next and nobody wakes it then, this was the cause
+ *   switch to a blocked thread, woken          the wait ends: one lqn:wait
+ *   switch to a blocked thread, not woken      the same, cause unknown
+ *   switch to a runnable thread                one lqn:preempted
+ *   records of a thread that was not switched  a hole: it runs since the later of the CPU's last switch and its
+ *   to                                         own last waking; who was switched to instead is lost sight of
+ */
+#include "engine.h"
+
+#include <string.h>
+
+static void idle_account(struct lqn_host_state *host, int64_t ts)
+{
+	if (host->n_idle > 0) {
+		host->idle_ns += ts - host->idle_since;
+	}
+	host->idle_since = ts;
+}
+
+static bool is_idle(const struct lqn_cpu *cpu)
+{
+	return cpu->known && !cpu->current;
+}
+
+static void set_current(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thread *thread, bool known, int64_t ts)
+{
+	bool was_idle = is_idle(cpu);
+
+	if (was_idle) {
+		cpu->idle_ns += ts - cpu->since;
+	}
+	cpu->current = thread;
+	cpu->known = known;
+	cpu->since = ts;
+	if (was_idle != is_idle(cpu)) {
+		idle_account(&c->host, ts);
+		c->host.n_idle += was_idle ? -1 : 1;
+	}
+}
+
+static void stop_running(struct lqn_thread *thread, int64_t ts)
+{
+	if (thread->state == LQN_THREAD_RUNNING) {
+		thread->cpu_ns += ts - thread->since;
+	}
+	thread->since = ts;
+}
+
+static void emit_wait(struct lqn_causal *c, struct lqn_thread *thread, int64_t end, bool open)
+{
+	const struct lqn_waker *wake = &thread->wake;
+	const struct lqn_open_call *call = &thread->call;
+	bool woken = wake->ts >= 0;
+	struct lqn_event ev = { .type = LQN_EV_WAIT };
+
+	if (call->object) {
+		lqn_channel_announce(call->object, false);
+	}
+	ev.wait.thread = thread->key;
+	ev.wait.by = wake->by;
+	ev.wait.begin = thread->since;
+	ev.wait.wake = woken ? wake->ts : -1;
+	ev.wait.end = end;
+	ev.wait.cpu = thread->cpu_ns;
+	ev.wait.idle = woken ? lqn_host_idle_at(&c->host, c->now) - thread->idle_at : 0;
+	ev.wait.call_begin = call->kind != LQN_CALL_NONE ? call->begin : 0;
+	ev.wait.object = call->kind != LQN_CALL_NONE ? call->object_id : 0;
+	ev.wait.via = wake->via;
+	ev.wait.call = call->kind;
+	ev.wait.by_call = woken ? wake->call : LQN_CALL_NONE;
+	ev.wait.cause = woken ? wake->cause : LQN_CAUSE_UNKNOWN;
+	ev.wait.evidence = woken ? wake->evidence : LQN_HYPOTHESISED;
+	ev.wait.state = thread->block_state;
+	ev.wait.open = open;
+	lqn_causal_emit(c, &ev);
+}
+
+static void emit_preempted(struct lqn_causal *c, struct lqn_thread *thread, int64_t end)
+{
+	struct lqn_event ev = { .type = LQN_EV_PREEMPTED };
+
+	ev.preempted.thread = thread->key;
+	ev.preempted.by = thread->by;
+	ev.preempted.begin = thread->since;
+	ev.preempted.end = end;
+	ev.preempted.cpu = thread->cpu_ns;
+	ev.preempted.idle = lqn_host_idle_at(&c->host, c->now) - thread->idle_at;
+	lqn_causal_emit(c, &ev);
+}
+
+/* A wait on a block device inside a call counts as input or output of the call. */
+static void count_disk(struct lqn_thread *thread, int64_t end)
+{
+	struct lqn_open_call *call = &thread->call;
+
+	if (call->kind == LQN_CALL_NONE) {
+		return;
+	}
+	call->blocked = true;
+	if (thread->block_state == 2 && (lqn_call_class(call->kind) == LQN_CLASS_FILE ||
+			(call->object && call->object->kind == LQN_OBJ_FILE))) {
+		call->disk_waits++;
+		call->disk_ns += (thread->wake.ts >= 0 ? thread->wake.ts : end) - thread->since;
+	}
+}
+
+static void leave(struct lqn_causal *c, struct lqn_thread *thread, const struct lqn_record *rec)
+{
+	uint32_t reason = lqn_prev_state(rec->sw.prev_state, c->release);
+	struct lqn_thread *next = rec->sw.next_tid > 0 ? lqn_host_find_thread(&c->host, rec->sw.next_tid) : NULL;
+
+	stop_running(thread, rec->ts);
+	if (reason == 0) {
+		thread->state = LQN_THREAD_RUNNABLE;
+		thread->by = next ? next->key : (uint64_t) (uint32_t) rec->sw.next_tid;
+		thread->idle_at = lqn_host_idle_at(&c->host, rec->ts);
+		thread->early.ts = -1;
+		return;
+	}
+	if (reason == 16 || thread->exited) {
+		struct lqn_event ev = { .type = LQN_EV_EXIT };
+
+		thread->state = LQN_THREAD_DEAD;
+		ev.exit.thread = thread->key;
+		ev.exit.at = rec->ts;
+		lqn_causal_emit(c, &ev);
+		return;
+	}
+	thread->state = LQN_THREAD_BLOCKED;
+	thread->block_state = reason;
+	thread->wake.ts = -1;
+	if (thread->early.ts >= 0) {
+		/* it was woken before it had left: the wait has no length, only the way back to the CPU has */
+		thread->wake = thread->early;
+		if (rec->ts - thread->early.ts > 1000000) {
+			thread->wake.evidence = LQN_INFERRED;
+		}
+		thread->wake.ts = rec->ts;
+		thread->idle_at = lqn_host_idle_at(&c->host, rec->ts);
+		thread->early.ts = -1;
+	}
+}
+
+/* True for a thread that ran and was lost sight of; it is then made ready to be told of as such. */
+static bool was_lost(struct lqn_thread *thread)
+{
+	if (thread->cpu < 0) {
+		return false;	/* never seen to run */
+	}
+	thread->wake.ts = -1;
+	thread->block_state = 0;
+	return true;
+}
+
+static void enter(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thread *thread, int64_t ts)
+{
+	switch (thread->state) {
+	case LQN_THREAD_BLOCKED:
+		count_disk(thread, ts);
+		emit_wait(c, thread, ts, false);
+		break;
+	case LQN_THREAD_RUNNABLE:
+		emit_preempted(c, thread, ts);
+		break;
+	case LQN_THREAD_UNKNOWN:
+		if (was_lost(thread)) {
+			/* tell of the gap, for a thread's intervals must tile its life */
+			emit_wait(c, thread, ts, false);
+		}
+		break;
+	default:
+		break;
+	}
+	thread->state = LQN_THREAD_RUNNING;
+	thread->since = ts;
+	thread->cpu = cpu->id;
+	thread->wake.ts = thread->early.ts = -1;
+}
+
+void lqn_causal_resync(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thread *thread)
+{
+	int64_t since = cpu->since;
+
+	if (cpu->known && cpu->current) {
+		struct lqn_thread *lost = cpu->current;
+
+		/* when it left is not known; it may have run for no time at all */
+		lost->state = LQN_THREAD_UNKNOWN;
+	}
+	if (cpu->known || cpu->current) {
+		c->holes++;
+	}
+	if (thread) {
+		if (thread->state == LQN_THREAD_BLOCKED && thread->wake.ts > since) {
+			since = thread->wake.ts;
+		}
+		if (thread->state != LQN_THREAD_RUNNING && thread->since > since) {
+			since = thread->since;
+		}
+		if (thread->state == LQN_THREAD_RUNNING && thread->cpu >= 0 && thread->cpu != cpu->id) {
+			/* it ran elsewhere as far as was seen: that CPU has a hole as well */
+			struct lqn_cpu *other = lqn_host_cpu(&c->host, thread->cpu, c->now);
+
+			if (other->current == thread) {
+				set_current(c, other, NULL, false, c->now);
+			}
+			since = MAX(since, thread->since);
+			stop_running(thread, since);
+			thread->state = LQN_THREAD_UNKNOWN;
+		}
+	}
+	set_current(c, cpu, thread, true, since);
+	if (thread) {
+		enter(c, cpu, thread, since);
+	}
+}
+
+void lqn_step_switch(struct lqn_step *step)
+{
+	struct lqn_causal *c = step->causal;
+	struct lqn_record *rec = step->rec;
+	struct lqn_cpu *cpu = step->cpu;
+	struct lqn_thread *next = NULL;
+
+	if (cpu->depth > 0) {
+		cpu->depth = 0;		/* an interrupt cannot be switched away from: an exit was lost */
+	}
+	cpu->completed = 0;
+	if (step->thread) {
+		lqn_causal_announce(c, step->thread, rec->sw.prev_comm);
+		leave(c, step->thread, rec);
+	}
+	if (rec->sw.next_tid > 0) {
+		next = lqn_host_thread(&c->host, rec->sw.next_tid);
+		lqn_causal_announce(c, next, rec->sw.next_comm);
+		if (next->state == LQN_THREAD_DEAD) {
+			next->state = LQN_THREAD_UNKNOWN;
+		}
+		if (next->state == LQN_THREAD_RUNNING && next->cpu >= 0 && next->cpu != cpu->id) {
+			struct lqn_cpu *other = lqn_host_cpu(&c->host, next->cpu, rec->ts);
+
+			if (other->current == next) {
+				set_current(c, other, NULL, false, rec->ts);
+				c->holes++;
+			}
+			stop_running(next, rec->ts);
+			next->state = LQN_THREAD_UNKNOWN;
+		}
+	}
+	/* the idle clock stands at the switch before the CPU's own idleness changes */
+	if (next) {
+		enter(c, cpu, next, rec->ts);
+	}
+	set_current(c, cpu, next, true, rec->ts);
+}
+
+static void woken(struct lqn_step *step, struct lqn_thread *target)
+{
+	struct lqn_causal *c = step->causal;
+
+	switch (target->state) {
+	case LQN_THREAD_BLOCKED:
+		if (target->wake.ts < 0) {
+			target->wake = lqn_step_waker(step, target);
+			target->idle_at = lqn_host_idle_at(&c->host, step->rec->ts);
+			lqn_step_call_wakes(step, target);
+		}
+		break;
+	case LQN_THREAD_RUNNING:
+		if (target != step->thread) {
+			target->early = lqn_step_waker(step, target);
+			lqn_step_call_wakes(step, target);
+		}
+		break;
+	case LQN_THREAD_UNKNOWN:
+		if (target->cpu < 0) {
+			/* it slept since before the trace began */
+			target->state = LQN_THREAD_BLOCKED;
+			target->since = target->since > 0 ? target->since : c->first;
+			target->block_state = 1;
+			target->wake = lqn_step_waker(step, target);
+			target->idle_at = lqn_host_idle_at(&c->host, step->rec->ts);
+		}
+		break;
+	default:
+		break;
+	}
+}
+
+void lqn_step_waking(struct lqn_step *step)
+{
+	if (step->rec->wake.tid > 0) {
+		woken(step, lqn_host_thread(&step->causal->host, step->rec->wake.tid));
+	}
+}
+
+void lqn_step_wakeup(struct lqn_step *step)
+{
+	/* it fires on the CPU that takes the thread, often in an interrupt: who woke is known only from sched_waking */
+	if (!step->causal->have_waking) {
+		lqn_step_waking(step);
+	}
+}
+
+void lqn_step_wakeup_new(struct lqn_step *step)
+{
+	struct lqn_thread *thread;
+
+	if (step->rec->wake.tid <= 0) {
+		return;
+	}
+	thread = lqn_host_thread(&step->causal->host, step->rec->wake.tid);
+	if (thread->state == LQN_THREAD_UNKNOWN) {
+		thread->state = LQN_THREAD_RUNNABLE;
+		thread->since = step->rec->ts;
+		thread->by = 0;
+		thread->idle_at = lqn_host_idle_at(&step->causal->host, step->rec->ts);
+	}
+}
+
+void lqn_causal_end_thread(struct lqn_causal *c, struct lqn_thread *thread, int64_t ts)
+{
+	if (thread->state == LQN_THREAD_BLOCKED) {
+		emit_wait(c, thread, ts, true);
+	} else if (thread->state == LQN_THREAD_RUNNABLE) {
+		emit_preempted(c, thread, ts);
+	} else if (thread->state == LQN_THREAD_UNKNOWN && was_lost(thread)) {
+		emit_wait(c, thread, ts, true);
+	}
+	lqn_causal_end_call(c, thread, ts);
+}
+
+void lqn_causal_forget_current(struct lqn_causal *c, struct lqn_cpu *cpu, int64_t ts)
+{
+	set_current(c, cpu, NULL, false, MAX(ts, cpu->since));
+}
+
+void lqn_causal_lose_thread(struct lqn_thread *thread, int64_t ts)
+{
+	stop_running(thread, ts);
+	thread->state = LQN_THREAD_UNKNOWN;
+	thread->wake.ts = thread->early.ts = -1;
+	lqn_open_call_clear(&thread->call);
+}

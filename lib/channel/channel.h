@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef LQN_CHANNEL_CHANNEL_H
+#define LQN_CHANNEL_CHANNEL_H
+
+/*
+ * Which bytes are whose: pairs the ends of connections (pair.c) and matches what is received to what was
+ * sent (match.c). A receive is told of (lqn:receive) when its messages are known, which may be long after it: the
+ * send may not have ended, or the ends may not have been paired yet.
+ */
+#include "object.h"
+
+#define LQN_QUEUE_MAX 65536	/* messages kept that nobody reads */
+#define LQN_DOUBT_MAX 64	/* messages or receives kept of what may be no channel at all */
+#define LQN_HELD_MAX 1024	/* receives kept that nothing explains yet */
+#define LQN_GUESS_AT 64		/* held receives after which the best guess of a peer is taken */
+
+struct lqn_channels {
+	lqn_event_func emit;
+	void *payload;
+	uint64_t next_id;
+	GHashTable *by_tuple;		/* struct lqn_object (borrowed), by its tuple */
+	GHashTable *by_path;		/* name -> struct lqn_object (borrowed) */
+	GHashTable *listeners;		/* pid -> listener its connects went to (pinned), or several_listeners */
+	GHashTable *words;		/* futex words -> id */
+	GQueue line;			/* connects to a listener that is not known yet; pinned */
+	uint64_t contradictions;	/* evidence against a pairing */
+	uint64_t overruns;		/* queues given up */
+};
+
+void lqn_channels_init(struct lqn_channels *channels, lqn_event_func emit, void *payload);
+/* All objects must have lost their pins but those of the channels themselves. */
+void lqn_channels_clear(struct lqn_channels *channels);
+
+/* Tells of an object (lqn:object), if `again` even if it was told of before. */
+void lqn_channel_announce(struct lqn_object *object, bool again);
+
+/* The id of a futex word. Words of different processes are different until a wake shows that they are one. */
+uint64_t lqn_channel_word(struct lqn_channels *channels, int32_t pid, uint64_t address);
+
+/* The object of a path or queue name; made if there is none. Borrowed. */
+struct lqn_object *lqn_channel_by_path(struct lqn_channels *channels, enum lqn_object_kind kind,
+	const char *name, uint64_t maker, int64_t ts);
+
+/* ---- match.c: messages ---- */
+
+/*
+ * A send begins: its message gets its place in the order now, its length when it ends. Returns its number among the
+ * messages of `object`, or 0 if the object takes none.
+ */
+uint64_t lqn_channel_send_begin(struct lqn_object *object, uint64_t thread, int64_t ts, uint32_t priority);
+/* It ended; bytes <= 0: nothing was sent. */
+void lqn_channel_send_end(struct lqn_object *object, uint64_t seq, int64_t bytes);
+
+/* A receive ended with held->bytes > 0. `held` is copied. */
+void lqn_channel_receive(struct lqn_object *object, const struct lqn_held *held);
+
+/* A thread that waits in a receive on `object`, a message queue, was handed the message: nobody else gets it. */
+void lqn_channel_reserve(struct lqn_object *object, uint64_t seq, uint64_t thread);
+
+/* Tells of what can be told by now. */
+void lqn_channel_drain(struct lqn_object *object);
+/* Tells of all that is held, with what is known: nothing more will come. */
+void lqn_channel_give_up(struct lqn_object *object);
+
+/* ---- pair.c: ends ---- */
+
+/* `object` has these addresses: pairs it with the end that has them the other way round. */
+void lqn_channel_set_tuple(struct lqn_object *object, const struct lqn_tuple *tuple);
+
+/* Exact evidence that what is sent into `from` is read from `to`. */
+void lqn_channel_pair(struct lqn_object *from, struct lqn_object *to, enum lqn_evidence evidence);
+/* Weak evidence. */
+void lqn_channel_vote(struct lqn_object *from, struct lqn_object *to);
+
+/* A client connects; an accept makes an end. */
+void lqn_channel_connect(struct lqn_object *object, int32_t pid);
+void lqn_channel_connect_failed(struct lqn_object *object);
+void lqn_channel_accept(struct lqn_object *listener, struct lqn_object *made);
+/* A connect on `object` of `pid` woke a thread that waits for connections of `listener`. */
+void lqn_channel_connect_woke(struct lqn_object *object, int32_t pid, struct lqn_object *listener);
+
+/* Takes the best guess of a peer, for want of evidence. True if there was one. */
+bool lqn_channel_guess(struct lqn_object *object);
+
+/* Likewise for the readers among `objects` (struct lqn_object; is sorted), strongest votes first; then gives up. */
+void lqn_channels_give_up(GPtrArray *objects);
+
+/* Moves what was sent before the pairing was known to where it is read. Private to lib/channel. */
+void lqn_channel_forward_unsent(struct lqn_object *from, struct lqn_object *to);
+/* The last descriptor of an object is closed. Private to lib/channel. */
+void lqn_channel_closed(struct lqn_object *object);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef LQN_CHANNEL_OBJECT_H
+#define LQN_CHANNEL_OBJECT_H
+
+/*
+ * What descriptors stand for: ends of connections, pipes, queues … An object lives while a descriptor, an open
+ * call, or its peer points at it. Each object has a queue of the messages that will be read from it.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "event/event.h"
+
+struct lqn_channels;
+
+/* Addresses and ports of a TCP connection, seen from one end. */
+struct lqn_tuple {
+	uint64_t saddr, daddr;
+	uint16_t sport, dport;
+};
+
+/* A message in a channel. */
+struct lqn_message {
+	struct lqn_message *next;	/* owned by the queue */
+	uint64_t from, seq, thread;	/* object it was sent into, number there, sender */
+	uint64_t reserved;		/* thread that was handed it directly; 0: none */
+	int64_t sent;			/* begin of the send */
+	int64_t bytes;			/* not yet read; -1: the send has not ended */
+	uint32_t priority;
+};
+
+/* A receive whose messages are not known yet. */
+struct lqn_held {
+	struct lqn_held *next;		/* owned by the queue */
+	uint64_t thread, object;
+	int64_t begin, end, cpu_begin, cpu_end;
+	int64_t bytes, left;		/* left: not yet explained by a message */
+	uint64_t woken_from, woken_seq;	/* message inside whose send it was woken; 0: none */
+	/* what it has taken so far */
+	uint64_t from, seq, sender;
+	int64_t sent;
+	uint32_t count;
+};
+
+#define LQN_VOTES_MAX 8
+
+struct lqn_vote {
+	struct lqn_object *object;	/* pinned */
+	uint32_t weight;
+};
+
+struct lqn_object {
+	struct lqn_channels *channels;	/* borrowed */
+	uint64_t id;
+	uint8_t kind;			/* enum lqn_object_kind */
+	uint8_t base;			/* listener: kind of what it makes */
+	uint8_t role;			/* enum lqn_role */
+	uint8_t evidence;		/* of the peer */
+	bool announced;			/* an lqn:object has told of it */
+	bool closed;			/* no descriptor is left */
+	bool bound;			/* has an address of its own */
+	bool preexisting;		/* older than the trace */
+	bool has_tuple;
+	bool semaphore;			/* eventfd: each read takes one */
+	bool untracked;			/* too much was never read: its messages are not matched */
+	bool connecting;		/* waits in its listener's line for an accept */
+	uint32_t pins;			/* descriptors, open calls, peers, votes … that point here */
+	uint32_t fds;			/* of which descriptors */
+	struct lqn_object *peer;	/* pinned; for a datagram socket: where its messages go */
+	struct lqn_object *alias;	/* pinned: the same thing under another descriptor */
+	struct lqn_object *listener;	/* pinned: through which it was made */
+	struct lqn_object *candidate;	/* pinned: peer by order of connects and accepts */
+	struct lqn_tuple tuple;
+	uint64_t maker;			/* thread */
+	int64_t made;			/* ns */
+	char *name;			/* owned; path or queue name; NULL: none */
+	struct lqn_vote votes[LQN_VOTES_MAX];
+	uint32_t n_votes;
+	/* messages to be read from here, oldest first */
+	struct lqn_message *messages, *messages_last;
+	uint32_t n_messages;
+	/* messages sent here while the peer is not known */
+	struct lqn_message *unsent, *unsent_last;
+	uint32_t n_unsent;
+	/* receives that wait for their messages, oldest first */
+	struct lqn_held *held, *held_last;
+	uint32_t n_held;
+	uint64_t seq;			/* of the last message sent into it */
+	/* a listener's line of connections that are not accepted yet */
+	GQueue *line;			/* struct lqn_object, pinned; owned; NULL: none */
+};
+
+/* A new object without pins. `name` is copied; NULL: none. */
+struct lqn_object *lqn_object_new(struct lqn_channels *channels, enum lqn_object_kind kind, uint64_t maker,
+	int64_t ts, const char *name);
+struct lqn_object *lqn_object_pin(struct lqn_object *object);
+/* Takes a pin off; the last one frees. NULL is allowed. */
+void lqn_object_unpin(struct lqn_object *object);
+/* Makes `*slot` point at `object` (may be NULL), with pins kept right. */
+void lqn_object_set(struct lqn_object **slot, struct lqn_object *object);
+
+/* The object under all its other names. */
+static inline struct lqn_object *lqn_object_real(struct lqn_object *object)
+{
+	while (object && object->alias) {
+		object = object->alias;
+	}
+	return object;
+}
+
+/* True for what bytes or messages go through. */
+bool lqn_object_is_channel(const struct lqn_object *object);
+/* True for two ends that answer each other. */
+bool lqn_object_is_stream(const struct lqn_object *object);
+
+/* Descriptors of a process. */
+struct lqn_fd_table;
+
+struct lqn_fd_table *lqn_fd_table_new(struct lqn_channels *channels);
+/* Closes all that is open. */
+void lqn_fd_table_free(struct lqn_fd_table *table);
+/* A copy, as fork makes one. */
+struct lqn_fd_table *lqn_fd_table_copy(const struct lqn_fd_table *table);
+/* Borrowed; NULL if the descriptor is not known. */
+struct lqn_object *lqn_fd_table_get(const struct lqn_fd_table *table, int64_t fd);
+/*
+ * Puts `object` (NULL: nothing) at `fd` in the place of what was there, which may be closed thereby. Descriptors beyond
+ * LQN_FD_MAX are ignored: a number of the trace must not decide how much memory is taken.
+ */
+void lqn_fd_table_set(struct lqn_fd_table *table, int64_t fd, struct lqn_object *object);
+/* One more than the highest descriptor that may be in use. */
+int64_t lqn_fd_table_end(const struct lqn_fd_table *table);
+
+#define LQN_FD_MAX (1 << 20)
+
+#endif

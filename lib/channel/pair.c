@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Which two ends belong together. Strongest evidence first:
+ *   - addresses and ports of packets, one the other's reverse (TCP);
+ *   - socketpair;
+ *   - a thread blocked in a receive on one end is woken inside a send on the other, or, where a stream's reader
+ *     wakes a sender that already waits for its reply, inside a receive on it;
+ *   - an accept that can only have taken one connect;
+ *   - majority of: a thread woken in a wait on descriptors inside a send on one end reads the other next;
+ *   - order of connects and accepts of a listener.
+ * The last two are guesses, taken only when nothing better has come by the time it is needed.
+ */
+#include "channel.h"
+
+#include <string.h>
+
+static guint tuple_hash(gconstpointer key)
+{
+	const struct lqn_tuple *t = key;
+	uint64_t h = t->saddr * 0x9e3779b97f4a7c15u;
+
+	h = (h ^ t->daddr) * 0x9e3779b97f4a7c15u;
+	h = (h ^ ((uint64_t) t->sport << 16 | t->dport)) * 0x9e3779b97f4a7c15u;
+	return (guint) (h >> 32);
+}
+
+static gboolean tuple_equal(gconstpointer a, gconstpointer b)
+{
+	const struct lqn_tuple *x = a, *y = b;
+
+	return x->saddr == y->saddr && x->daddr == y->daddr && x->sport == y->sport && x->dport == y->dport;
+}
+
+struct word {
+	uint64_t address, id;
+	int32_t pid;
+};
+
+static guint word_hash(gconstpointer key)
+{
+	const struct word *w = key;
+
+	return (guint) ((w->address * 0x9e3779b97f4a7c15u ^ (uint64_t) w->pid * 0xc2b2ae3d27d4eb4fu) >> 32);
+}
+
+static gboolean word_equal(gconstpointer a, gconstpointer b)
+{
+	const struct word *x = a, *y = b;
+
+	return x->address == y->address && x->pid == y->pid;
+}
+
+/* In `listeners`: this process connects to more than one. */
+static struct lqn_object several_listeners;
+
+static void unpin_listener(gpointer object)
+{
+	if (object != &several_listeners) {
+		lqn_object_unpin(object);
+	}
+}
+
+void lqn_channels_init(struct lqn_channels *channels, lqn_event_func emit, void *payload)
+{
+	memset(channels, 0, sizeof(*channels));
+	channels->emit = emit;
+	channels->payload = payload;
+	channels->next_id = 1;
+	channels->by_tuple = g_hash_table_new(tuple_hash, tuple_equal);
+	channels->by_path = g_hash_table_new(g_str_hash, g_str_equal);
+	channels->listeners = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, unpin_listener);
+	channels->words = g_hash_table_new_full(word_hash, word_equal, g_free, NULL);
+	g_queue_init(&channels->line);
+}
+
+void lqn_channels_clear(struct lqn_channels *channels)
+{
+	struct lqn_object *object;
+
+	while ((object = g_queue_pop_head(&channels->line))) {
+		lqn_object_unpin(object);
+	}
+	g_hash_table_destroy(channels->listeners);
+	g_hash_table_destroy(channels->words);
+	g_hash_table_destroy(channels->by_path);
+	g_hash_table_destroy(channels->by_tuple);
+}
+
+void lqn_channel_announce(struct lqn_object *object, bool again)
+{
+	struct lqn_event ev = { .type = LQN_EV_OBJECT };
+
+	if (object->announced && !again) {
+		return;
+	}
+	object->announced = true;
+	ev.object.object = object->id;
+	ev.object.peer = object->peer ? lqn_object_real(object->peer)->id : 0;
+	ev.object.listener = object->listener ? object->listener->id : 0;
+	ev.object.thread = object->maker;
+	ev.object.kind = object->kind;
+	ev.object.role = object->role;
+	ev.object.evidence = object->evidence;
+	ev.object.closed = object->closed;
+	ev.object.name = object->name ? object->name : "";
+	object->channels->emit(object->channels->payload, &ev);
+}
+
+uint64_t lqn_channel_word(struct lqn_channels *channels, int32_t pid, uint64_t address)
+{
+	struct word key = { .address = address, .pid = pid }, *word;
+
+	word = g_hash_table_lookup(channels->words, &key);
+	if (!word) {
+		word = g_new(struct word, 1);
+		*word = key;
+		word->id = channels->next_id++;
+		g_hash_table_add(channels->words, word);
+	}
+	return word->id;
+}
+
+struct lqn_object *lqn_channel_by_path(struct lqn_channels *channels, enum lqn_object_kind kind,
+	const char *name, uint64_t maker, int64_t ts)
+{
+	struct lqn_object *object = g_hash_table_lookup(channels->by_path, name);
+
+	if (!object || (object->kind == LQN_OBJ_QUEUE) != (kind == LQN_OBJ_QUEUE)) {
+		object = lqn_object_new(channels, kind, maker, ts, name);
+		g_hash_table_insert(channels->by_path, object->name, object);
+	}
+	return object;
+}
+
+static void clear_votes(struct lqn_object *object)
+{
+	while (object->n_votes > 0) {
+		lqn_object_unpin(object->votes[--object->n_votes].object);
+	}
+}
+
+/* Takes two ends apart. Both must be pinned by the caller. */
+static void separate(struct lqn_object *object)
+{
+	struct lqn_object *peer = object->peer;
+
+	if (peer && peer->peer == object) {
+		lqn_object_set(&peer->peer, NULL);
+	}
+	lqn_object_set(&object->peer, NULL);
+}
+
+static void join(struct lqn_object *from, struct lqn_object *to, enum lqn_evidence evidence)
+{
+	bool stream = lqn_object_is_stream(from);
+
+	if (from->kind == LQN_OBJ_UNKNOWN) {
+		from->kind = to->kind == LQN_OBJ_UNKNOWN ? LQN_OBJ_UNIX : to->kind;
+	}
+	if (to->kind == LQN_OBJ_UNKNOWN) {
+		to->kind = from->kind;
+	}
+	lqn_object_set(&from->peer, to);
+	from->evidence = evidence;
+	lqn_object_set(&from->candidate, NULL);
+	if (stream) {
+		lqn_object_set(&to->peer, from);
+		to->evidence = evidence;
+		lqn_object_set(&to->candidate, NULL);
+		clear_votes(to);
+		if (from->role != LQN_ROLE_NONE && to->role == LQN_ROLE_NONE) {
+			to->role = from->role == LQN_ROLE_CLIENT ? LQN_ROLE_SERVER : LQN_ROLE_CLIENT;
+		} else if (to->role != LQN_ROLE_NONE && from->role == LQN_ROLE_NONE) {
+			from->role = to->role == LQN_ROLE_CLIENT ? LQN_ROLE_SERVER : LQN_ROLE_CLIENT;
+		}
+	}
+	clear_votes(from);
+	lqn_channel_announce(from, true);
+	lqn_channel_announce(to, true);
+	lqn_channel_forward_unsent(from, to);
+	if (stream) {
+		lqn_channel_forward_unsent(to, from);
+		lqn_channel_drain(from);
+	}
+	lqn_channel_drain(to);
+}
+
+void lqn_channel_pair(struct lqn_object *from, struct lqn_object *to, enum lqn_evidence evidence)
+{
+	from = lqn_object_real(from);
+	to = lqn_object_real(to);
+	if (from == to || !lqn_object_is_channel(from) || !lqn_object_is_channel(to)) {
+		return;
+	}
+	if (from->peer && lqn_object_real(from->peer) == to) {
+		from->evidence = MIN(from->evidence, (uint8_t) evidence);
+		return;
+	}
+	lqn_object_pin(from);
+	lqn_object_pin(to);
+	if (!from->peer && (!to->peer || !lqn_object_is_stream(from))) {
+		join(from, to, evidence);
+	} else if (!from->peer && from->preexisting && evidence == LQN_CERTAIN) {
+		/* a descriptor that came from nowhere and talks to a paired end: the other end was passed on */
+		lqn_object_set(&from->alias, lqn_object_real(to->peer));
+		lqn_channel_forward_unsent(from, to);
+		lqn_channel_drain(to);
+	} else {
+		from->channels->contradictions++;
+		if (evidence == LQN_CERTAIN && from->evidence != LQN_CERTAIN && (!to->peer || to->evidence != LQN_CERTAIN)) {
+			separate(from);
+			separate(to);
+			join(from, to, evidence);
+		}
+	}
+	lqn_object_unpin(to);
+	lqn_object_unpin(from);
+}
+
+static void vote(struct lqn_object *object, struct lqn_object *other)
+{
+	uint32_t weakest = 0;
+
+	for (uint32_t i = 0; i < object->n_votes; i++) {
+		if (object->votes[i].object == other) {
+			object->votes[i].weight++;
+			return;
+		}
+		if (object->votes[i].weight < object->votes[weakest].weight) {
+			weakest = i;
+		}
+	}
+	if (object->n_votes < LQN_VOTES_MAX) {
+		weakest = object->n_votes++;
+		object->votes[weakest].object = NULL;
+	}
+	lqn_object_set(&object->votes[weakest].object, other);
+	object->votes[weakest].weight = 1;
+}
+
+void lqn_channel_vote(struct lqn_object *from, struct lqn_object *to)
+{
+	from = lqn_object_real(from);
+	to = lqn_object_real(to);
+	if (from == to || from->kind == LQN_OBJ_FILE || to->kind == LQN_OBJ_FILE ||
+			!lqn_object_is_channel(from) || !lqn_object_is_channel(to)) {
+		return;
+	}
+	if (from->peer) {
+		from->channels->contradictions += lqn_object_real(from->peer) != to;
+		return;
+	}
+	vote(from, to);
+	if (!to->peer) {
+		vote(to, from);
+	}
+}
+
+bool lqn_channel_guess(struct lqn_object *object)
+{
+	struct lqn_object *best = NULL;
+	uint32_t weight = 0;
+
+	object = lqn_object_real(object);
+	if (object->peer) {
+		return false;
+	}
+	for (uint32_t i = 0; i < object->n_votes; i++) {
+		struct lqn_object *other = object->votes[i].object;
+
+		if (object->votes[i].weight > weight && (!other->peer || !lqn_object_is_stream(other))) {
+			best = other;
+			weight = object->votes[i].weight;
+		}
+	}
+	if (!best && object->candidate && !object->candidate->peer) {
+		best = object->candidate;
+	}
+	if (!best) {
+		return false;
+	}
+	/* datagrams go one way: the votes of a reader are for those who send to it */
+	if (!lqn_object_is_stream(object) && object->bound) {
+		lqn_channel_pair(best, object, LQN_INFERRED);
+	} else {
+		lqn_channel_pair(object, best, LQN_INFERRED);
+	}
+	return true;
+}
+
+void lqn_channel_set_tuple(struct lqn_object *object, const struct lqn_tuple *tuple)
+{
+	struct lqn_tuple reverse = { tuple->daddr, tuple->saddr, tuple->dport, tuple->sport };
+	struct lqn_object *same, *peer;
+	GHashTable *by_tuple;
+
+	object = lqn_object_real(object);
+	by_tuple = object->channels->by_tuple;
+	if (object->has_tuple) {
+		return;
+	}
+	object->tuple = *tuple;
+	object->has_tuple = true;
+	object->kind = LQN_OBJ_TCP;
+	same = g_hash_table_lookup(by_tuple, tuple);
+	if (same && !same->closed && object->preexisting) {
+		/* one connection under two descriptors: it was passed on */
+		object->has_tuple = false;
+		lqn_object_pin(same);
+		if (lqn_object_real(same) != object) {
+			lqn_object_set(&object->alias, lqn_object_real(same));
+			if (same->peer) {
+				lqn_channel_forward_unsent(object, lqn_object_real(same->peer));
+				lqn_channel_drain(lqn_object_real(same->peer));
+			}
+		}
+		lqn_object_unpin(same);
+		return;
+	}
+	/* replace: the key must be the new object's own */
+	g_hash_table_replace(by_tuple, &object->tuple, object);
+	peer = g_hash_table_lookup(by_tuple, &reverse);
+	if (peer && !peer->peer) {
+		lqn_channel_pair(object, peer, LQN_CERTAIN);
+	}
+}
+
+static void leave_line(struct lqn_object *object)
+{
+	GQueue *line = object->listener ? object->listener->line : &object->channels->line;
+
+	object->connecting = false;
+	if (line && g_queue_remove(line, object)) {
+		lqn_object_unpin(object);
+	}
+}
+
+static void stand_in_line(struct lqn_object *object, struct lqn_object *listener)
+{
+	lqn_object_set(&object->listener, listener);
+	if (!listener->line) {
+		listener->line = g_queue_new();
+	}
+	g_queue_push_tail(listener->line, lqn_object_pin(object));
+	object->connecting = true;
+}
+
+void lqn_channel_connect(struct lqn_object *object, int32_t pid)
+{
+	struct lqn_channels *channels = object->channels;
+	struct lqn_object *listener = g_hash_table_lookup(channels->listeners, GINT_TO_POINTER(pid));
+
+	object->role = LQN_ROLE_CLIENT;
+	if (object->has_tuple || object->connecting) {
+		return;		/* addresses tell more than order */
+	}
+	if (listener && listener != &several_listeners) {
+		stand_in_line(object, listener);
+	} else {
+		g_queue_push_tail(&channels->line, lqn_object_pin(object));
+		object->connecting = true;
+	}
+}
+
+void lqn_channel_connect_woke(struct lqn_object *object, int32_t pid, struct lqn_object *listener)
+{
+	struct lqn_channels *channels = object->channels;
+	struct lqn_object *known = g_hash_table_lookup(channels->listeners, GINT_TO_POINTER(pid));
+
+	if (!known) {
+		g_hash_table_insert(channels->listeners, GINT_TO_POINTER(pid), lqn_object_pin(listener));
+	} else if (known != listener && known != &several_listeners) {
+		g_hash_table_insert(channels->listeners, GINT_TO_POINTER(pid), &several_listeners);
+	}
+	if (object->listener == listener || object->has_tuple || object->peer) {
+		return;
+	}
+	lqn_object_pin(object);
+	if (object->connecting) {
+		leave_line(object);	/* it stood in the wrong one */
+	}
+	stand_in_line(object, listener);
+	lqn_object_unpin(object);
+}
+
+/* The first in a line that may have been accepted as `made`. Those who found their peer meanwhile leave it. */
+static struct lqn_object *first_in_line(GQueue *line, const struct lqn_object *made)
+{
+	GList *next;
+
+	for (GList *l = line->head; l; l = next) {
+		struct lqn_object *object = l->data;
+
+		next = l->next;
+		if (object->peer || object->has_tuple || object->closed) {
+			object->connecting = false;
+			g_queue_delete_link(line, l);
+			lqn_object_unpin(object);
+		} else if (object->kind == made->kind) {
+			return object;
+		}
+	}
+	return NULL;
+}
+
+void lqn_channel_connect_failed(struct lqn_object *object)
+{
+	leave_line(object);
+}
+
+void lqn_channel_accept(struct lqn_object *listener, struct lqn_object *made)
+{
+	struct lqn_object *object = listener->line ? first_in_line(listener->line, made) : NULL;
+	bool only = object && listener->line->length == 1;
+
+	made->role = LQN_ROLE_SERVER;
+	lqn_object_set(&made->listener, listener);
+	if (!object) {
+		object = first_in_line(&made->channels->line, made);
+	}
+	if (!object) {
+		return;
+	}
+	lqn_object_pin(object);
+	leave_line(object);
+	if (only) {
+		lqn_channel_pair(object, made, LQN_INFERRED);
+	} else {
+		lqn_object_set(&object->candidate, made);
+		lqn_object_set(&made->candidate, object);
+	}
+	lqn_object_unpin(object);
+}
+
+void lqn_channel_closed(struct lqn_object *object)
+{
+	struct lqn_object *peer;
+
+	lqn_object_pin(object);
+	object->closed = true;
+	if (object->held) {
+		lqn_channel_drain(object);
+		if (object->held && !object->peer) {
+			lqn_channel_guess(object);
+		}
+		lqn_channel_give_up(object);
+	}
+	peer = object->peer;
+	if (peer ? peer->closed : object->n_votes > 0 || (object->candidate && object->candidate->closed)) {
+		/* nothing more will be told of either: let both go */
+		if (!peer && lqn_channel_guess(object)) {
+			peer = object->peer;
+		}
+		if (!peer || peer->closed) {
+			separate(object);
+		}
+		clear_votes(object);
+		lqn_object_set(&object->candidate, NULL);
+	}
+	lqn_object_unpin(object);
+}
+
+static uint32_t strongest(const struct lqn_object *object)
+{
+	uint32_t weight = 0;
+
+	for (uint32_t i = 0; i < object->n_votes; i++) {
+		weight = MAX(weight, object->votes[i].weight);
+	}
+	return weight;
+}
+
+static gint by_strength(gconstpointer a, gconstpointer b)
+{
+	const struct lqn_object *x = *(const struct lqn_object *const *) a, *y = *(const struct lqn_object *const *) b;
+	uint32_t p = strongest(x), q = strongest(y);
+
+	return p != q ? (p > q ? -1 : 1) : x->id < y->id ? -1 : x->id > y->id;
+}
+
+void lqn_channels_give_up(GPtrArray *objects)
+{
+	g_ptr_array_sort(objects, by_strength);
+	for (guint i = 0; i < objects->len; i++) {
+		lqn_channel_guess(objects->pdata[i]);
+	}
+	for (guint i = 0; i < objects->len; i++) {
+		lqn_channel_give_up(lqn_object_real(objects->pdata[i]));
+	}
+}

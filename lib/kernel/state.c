@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "state.h"
+
+#include <stdio.h>
+
+static void thread_free(gpointer data)
+{
+	struct lqn_thread *thread = data;
+
+	lqn_open_call_clear(&thread->call);
+	lqn_object_set(&thread->voter, NULL);
+	g_free(thread);
+}
+
+static void process_free(gpointer data)
+{
+	struct lqn_process *process = data;
+
+	lqn_fd_table_free(process->fds);
+	g_free(process->exe);
+	g_free(process);
+}
+
+static void cpu_free(gpointer cpu)
+{
+	g_free(cpu);
+}
+
+void lqn_host_state_init(struct lqn_host_state *host)
+{
+	host->threads = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, thread_free);
+	host->lives = g_hash_table_new(g_direct_hash, g_direct_equal);
+	host->processes = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, process_free);
+	host->cpus = g_ptr_array_new_with_free_func(cpu_free);
+	host->n_idle = 0;
+	host->idle_ns = host->idle_since = 0;
+}
+
+void lqn_host_state_clear(struct lqn_host_state *host)
+{
+	g_hash_table_destroy(host->threads);
+	g_hash_table_destroy(host->processes);
+	g_hash_table_destroy(host->lives);
+	g_ptr_array_free(host->cpus, TRUE);
+}
+
+static struct lqn_thread *add_thread(struct lqn_host_state *host, int32_t tid)
+{
+	struct lqn_thread *thread = g_new0(struct lqn_thread, 1);
+	guint lives = GPOINTER_TO_UINT(g_hash_table_lookup(host->lives, GINT_TO_POINTER(tid)));
+
+	thread->tid = tid;
+	thread->key = (uint64_t) (uint32_t) tid | (uint64_t) lives << 32;
+	thread->born = -1;
+	thread->cpu = -1;
+	thread->wake.ts = thread->early.ts = -1;
+	g_hash_table_insert(host->threads, GINT_TO_POINTER(tid), thread);
+	return thread;
+}
+
+struct lqn_thread *lqn_host_find_thread(struct lqn_host_state *host, int32_t tid)
+{
+	return g_hash_table_lookup(host->threads, GINT_TO_POINTER(tid));
+}
+
+struct lqn_thread *lqn_host_thread(struct lqn_host_state *host, int32_t tid)
+{
+	struct lqn_thread *thread = lqn_host_find_thread(host, tid);
+
+	return thread ? thread : add_thread(host, tid);
+}
+
+void lqn_host_drop_thread(struct lqn_host_state *host, struct lqn_thread *thread)
+{
+	int32_t tid = thread->tid;
+	guint lives = (guint) (thread->key >> 32) + 1;
+
+	for (guint i = 0; i < host->cpus->len; i++) {
+		struct lqn_cpu *cpu = host->cpus->pdata[i];
+
+		if (cpu && cpu->current == thread) {
+			cpu->current = NULL;
+			cpu->known = false;
+		}
+	}
+	g_hash_table_insert(host->lives, GINT_TO_POINTER(tid), GUINT_TO_POINTER(lives));
+	g_hash_table_remove(host->threads, GINT_TO_POINTER(tid));
+}
+
+struct lqn_thread *lqn_host_new_thread(struct lqn_host_state *host, int32_t tid)
+{
+	struct lqn_thread *old = lqn_host_find_thread(host, tid);
+
+	if (old) {
+		lqn_host_drop_thread(host, old);
+	}
+	return add_thread(host, tid);
+}
+
+struct lqn_process *lqn_host_process(struct lqn_host_state *host, int32_t pid)
+{
+	struct lqn_process *process = g_hash_table_lookup(host->processes, GINT_TO_POINTER(pid));
+
+	if (!process) {
+		process = g_new0(struct lqn_process, 1);
+		process->pid = pid;
+		g_hash_table_insert(host->processes, GINT_TO_POINTER(pid), process);
+	}
+	return process;
+}
+
+void lqn_host_drop_process(struct lqn_host_state *host, struct lqn_process *process)
+{
+	g_hash_table_remove(host->processes, GINT_TO_POINTER(process->pid));
+}
+
+struct lqn_cpu *lqn_host_cpu(struct lqn_host_state *host, int32_t id, int64_t ts)
+{
+	struct lqn_cpu *cpu;
+
+	if ((guint) id >= host->cpus->len) {
+		g_ptr_array_set_size(host->cpus, id + 1);
+	}
+	cpu = host->cpus->pdata[id];
+	if (!cpu) {
+		cpu = g_new0(struct lqn_cpu, 1);
+		cpu->id = id;
+		cpu->first = cpu->since = ts;
+		cpu->last_hardirq = INT64_MIN;
+		cpu->last_irq = -1;
+		cpu->last_irq_end = INT64_MIN;
+		host->cpus->pdata[id] = cpu;
+	}
+	return cpu;
+}
+
+void lqn_open_call_clear(struct lqn_open_call *call)
+{
+	lqn_object_set(&call->object, NULL);
+	lqn_object_set(&call->object2, NULL);
+	g_free(call->text);
+	call->text = NULL;
+	call->kind = LQN_CALL_NONE;
+}
+
+/* True for layouts with one bit of TASK_REPORT in prev_state. */
+static bool reports_one_bit(int64_t prev_state, const char *release)
+{
+	int major, minor;
+
+	if (release && sscanf(release, "%d.%d", &major, &minor) == 2) {
+		return major > 4 || (major == 4 && minor >= 14);
+	}
+	return prev_state <= 0x100 && (prev_state & (prev_state - 1)) == 0;
+}
+
+/* TASK_STATE_MAX of kernels with raw states: 512 (3.x) to 4096; it marks a preempted thread. */
+#define RAW_STATE_MAX 0x1e00
+
+uint32_t lqn_prev_state(int64_t prev_state, const char *release)
+{
+	static const struct {
+		int64_t bits;
+		uint32_t state;
+	} reasons[] = {
+		{ 0x02, 2 },	/* uninterruptible; 0x82 (killable) too */
+		{ 0x01, 1 },	/* interruptible */
+		{ 0x0c, 4 },	/* stopped, traced */
+		{ 0x30, 16 },	/* dead, zombie */
+		{ 0x40, 1 },	/* parked; raw: dead, see below */
+		{ 0x80, 1 },	/* idle kernel thread */
+	};
+
+	if (prev_state == 0) {
+		return 0;
+	}
+	if (reports_one_bit(prev_state, release)) {
+		if (prev_state & 0x100) {
+			return 0;
+		}
+	} else {
+		if ((prev_state & RAW_STATE_MAX) && !(prev_state & 0xff)) {
+			return 0;
+		}
+		/* raw TASK_DEAD is 64, EXIT_ZOMBIE 16 or 32 */
+		if (prev_state & 0x70) {
+			return 16;
+		}
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(reasons); i++) {
+		if (prev_state & reasons[i].bits) {
+			return reasons[i].state;
+		}
+	}
+	return 1;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef LQN_KERNEL_STATE_H
+#define LQN_KERNEL_STATE_H
+
+/*
+ * The state of one host: what each CPU and each thread is doing. Plain data and look-ups; the rules that
+ * change it are in lib/causal.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "channel/object.h"
+#include "layout/record.h"
+
+#define LQN_CONTEXT_DEPTH 8	/* nested interrupt contexts kept; more are counted, not kept */
+
+enum lqn_thread_state {
+	LQN_THREAD_UNKNOWN,	/* nothing seen yet, or lost sight of */
+	LQN_THREAD_RUNNING,
+	LQN_THREAD_RUNNABLE,	/* off the CPU, wants one: preempted, or new */
+	LQN_THREAD_BLOCKED,	/* or woken since: see wake.ts */
+	LQN_THREAD_DEAD,
+};
+
+/* Who or what let a thread go on. */
+struct lqn_waker {
+	int64_t ts;		/* -1: none */
+	uint64_t by;		/* thread; 0: none */
+	uint64_t via;		/* object, device or interrupt, by cause */
+	uint8_t cause;		/* enum lqn_cause */
+	uint8_t evidence;	/* enum lqn_evidence */
+	uint8_t call;		/* enum lqn_call: what the waker was in */
+};
+
+#define LQN_WOKEN_MAX 16	/* threads kept that one futex wake woke */
+
+struct lqn_thread;
+
+struct lqn_woken {
+	uint64_t thread, object;	/* object: what it waited on */
+	int64_t ts;
+};
+
+/* An open system call. */
+struct lqn_open_call {
+	uint8_t kind;			/* enum lqn_call; LQN_CALL_NONE: none is open */
+	bool blocked;			/* at least once */
+	uint16_t n_woken;
+	uint32_t disk_waits;
+	int64_t begin, cpu_begin;
+	int64_t arg[4];
+	int64_t disk_ns;		/* blocked on a device within it */
+	char *text;			/* owned; path */
+	uint64_t object_id;		/* on which it waits: of `object`, or a futex word; 0: nothing known */
+	struct lqn_object *object;	/* pinned: on which it works */
+	struct lqn_object *object2;	/* likewise: source of a sendfile or splice */
+	uint64_t message;		/* number of the message it sends; 0: none */
+	uint64_t woken_from, woken_seq;	/* the message inside whose send this receive was woken last */
+	struct lqn_woken woken[LQN_WOKEN_MAX];
+};
+
+struct lqn_thread {
+	uint64_t key;			/* tid | reuse << 32 */
+	int32_t tid;
+	enum lqn_thread_state state;
+	struct lqn_process *process;	/* borrowed; NULL: not known */
+	uint64_t parent;
+	int64_t born;			/* -1: before the trace */
+	bool kernel, announced, exited;
+	char comm[LQN_COMM_LEN];
+
+	int32_t cpu;			/* on which it runs, or ran last */
+	int64_t since;			/* begin of the state */
+	int64_t cpu_ns;			/* CPU clock at `since` */
+	uint64_t by;			/* RUNNABLE: who runs instead */
+	uint32_t block_state;		/* BLOCKED: 1, 2, 4 … */
+	int64_t idle_at;		/* the host's idle clock when it became runnable */
+	struct lqn_waker wake;		/* BLOCKED: who woke it */
+	struct lqn_waker early;		/* RUNNING: woken before it had left the CPU */
+
+	struct lqn_open_call call;
+	struct lqn_object *voter;	/* pinned: a send on it woke this thread in a wait on descriptors … */
+	int voter_calls;		/* … and it has made so many calls since */
+	uint64_t device;		/* to which it sent its last request; 0: none */
+};
+
+struct lqn_process {
+	int32_t pid;
+	uint32_t threads;		/* that point here */
+	uint32_t alive;			/* of which have not exited */
+	char *exe;			/* owned; NULL: not known */
+	struct lqn_fd_table *fds;	/* owned */
+};
+
+struct lqn_context_frame {
+	uint8_t kind;			/* enum lqn_context */
+	bool own;			/* softirq that the thread's own system call entered */
+	int64_t id, since;
+};
+
+struct lqn_cpu {
+	int32_t id;
+	struct lqn_thread *current;	/* borrowed; NULL: idle or not known */
+	bool known;			/* `current` is known, idle included */
+	int64_t since;			/* of the current thread */
+	struct lqn_context_frame stack[LQN_CONTEXT_DEPTH];
+	uint32_t depth;
+	int64_t last_hardirq;		/* end of the last one; INT64_MIN: none */
+	uint64_t completed;		/* device that completed a request in the present interrupt; 0: none */
+	int64_t last_irq, last_irq_end;	/* number of the last device interrupt */
+	int64_t first, idle_ns, hardirq_ns, softirq_ns;
+};
+
+struct lqn_host_state {
+	GHashTable *threads;		/* tid -> struct lqn_thread, owned */
+	GHashTable *lives;		/* tid -> how often it was given out anew */
+	GHashTable *processes;		/* pid -> struct lqn_process, owned */
+	GPtrArray *cpus;		/* struct lqn_cpu, owned; by number, NULL where never seen */
+	uint32_t n_idle;		/* CPUs known to be idle */
+	int64_t idle_ns, idle_since;	/* the host's idle clock: time with an idle CPU */
+};
+
+void lqn_host_state_init(struct lqn_host_state *host);
+void lqn_host_state_clear(struct lqn_host_state *host);
+
+/* The thread that has `tid` now; made if there is none. tid must be > 0. */
+struct lqn_thread *lqn_host_thread(struct lqn_host_state *host, int32_t tid);
+/* Likewise, NULL if there is none. */
+struct lqn_thread *lqn_host_find_thread(struct lqn_host_state *host, int32_t tid);
+/* `tid` was given to a new thread: the one that had it before is forgotten. */
+struct lqn_thread *lqn_host_new_thread(struct lqn_host_state *host, int32_t tid);
+/* Forgets a thread and what it owns. */
+void lqn_host_drop_thread(struct lqn_host_state *host, struct lqn_thread *thread);
+
+/* The process `pid`; made if there is none. */
+struct lqn_process *lqn_host_process(struct lqn_host_state *host, int32_t pid);
+void lqn_host_drop_process(struct lqn_host_state *host, struct lqn_process *process);
+
+struct lqn_cpu *lqn_host_cpu(struct lqn_host_state *host, int32_t id, int64_t ts);
+
+/* ns of CPU time of a thread at `ts`, which must not lie before thread->since. */
+static inline int64_t lqn_thread_cpu_at(const struct lqn_thread *thread, int64_t ts)
+{
+	return thread->cpu_ns + (thread->state == LQN_THREAD_RUNNING ? ts - thread->since : 0);
+}
+
+/* The host's idle clock: ns with at least one idle CPU, up to `ts`. */
+static inline int64_t lqn_host_idle_at(const struct lqn_host_state *host, int64_t ts)
+{
+	return host->idle_ns + (host->n_idle > 0 ? ts - host->idle_since : 0);
+}
+
+/* Drops the references that an open call holds. */
+void lqn_open_call_clear(struct lqn_open_call *call);
+
+/*
+ * What `prev_state` of a sched_switch means: 0 for "goes on wanting the CPU" (preempted or yielded), else the
+ * reason it left: 1 interruptible, 2 uninterruptible, 4 stopped or traced, 16 dead. Layouts of Linux before
+ * 4.14 hold the raw task state (0 or a value with the TASK_STATE_MAX bit for a preempted task); later ones one
+ * bit of TASK_REPORT (0x100 for preempted). `release` may be NULL: then the value decides.
+ */
+uint32_t lqn_prev_state(int64_t prev_state, const char *release);
+
+#endif

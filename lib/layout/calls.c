@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+
+/* System calls: which of their arguments goes where in a record. Names of fields are LTTng's first, then the kernel's. */
+#include "tables.h"
+
+#define ARG(names, n) { names, LQN_FIELD_64, offsetof(struct lqn_record, entry.arg[n]) }
+#define TEXT(names) { names, LQN_FIELD_TEXT, offsetof(struct lqn_record, text) }
+#define RET { "ret", LQN_FIELD_64, offsetof(struct lqn_record, exit.ret) }
+#define FDS(names) { names, LQN_FIELD_FDS, offsetof(struct lqn_record, exit) }
+#define END { NULL, LQN_FIELD_END, 0 }
+
+static const struct lqn_layout_field none[] = { END };
+static const struct lqn_layout_field ret[] = { RET, END };
+static const struct lqn_layout_field fd[] = { ARG("fd", 0), END };
+static const struct lqn_layout_field fd_count[] = { ARG("fd", 0), ARG("count|len|size", 1), END };
+static const struct lqn_layout_field mq_send[] = {
+	ARG("mqdes", 0), ARG("msg_len", 1), ARG("msg_prio", 2), END
+};
+static const struct lqn_layout_field mqdes[] = { ARG("mqdes", 0), END };
+static const struct lqn_layout_field sendfile[] = { ARG("out_fd", 0), ARG("count", 1), ARG("in_fd", 2), END };
+static const struct lqn_layout_field splice[] = {
+	ARG("fd_out|fdout", 0), ARG("len", 1), ARG("fd_in|fdin", 2), END
+};
+static const struct lqn_layout_field epfd[] = { ARG("epfd", 0), END };
+static const struct lqn_layout_field fds_exit[] = { RET, FDS("fds|events"), END };
+static const struct lqn_layout_field pair_exit[] = { RET, FDS("fildes|socket|usockvec"), END };
+static const struct lqn_layout_field flags[] = { ARG("flags", 0), END };
+static const struct lqn_layout_field futex[] = {
+	ARG("uaddr", 0), ARG("op", 1), ARG("val", 2), ARG("uaddr2", 3), END
+};
+static const struct lqn_layout_field path[] = { TEXT("filename|pathname|oldname|u_name"), END };
+static const struct lqn_layout_field open_path[] = { TEXT("filename|pathname"), ARG("flags", 1), END };
+static const struct lqn_layout_field family[] = { ARG("family", 0), ARG("type", 1), END };
+static const struct lqn_layout_field epoll_ctl[] = {
+	ARG("epfd", 0), ARG("op_enum|op", 1), ARG("fd", 2), END
+};
+static const struct lqn_layout_field range[] = { ARG("fd", 0), ARG("max_fd", 1), ARG("flags", 2), END };
+static const struct lqn_layout_field dup[] = { ARG("fildes|oldfd", 0), ARG("newfd", 1), END };
+static const struct lqn_layout_field fcntl[] = { ARG("fd", 0), ARG("cmd", 1), ARG("arg", 2), END };
+static const struct lqn_layout_field clone_flags[] = { ARG("clone_flags|flags", 0), END };
+static const struct lqn_layout_field count_flags[] = { ARG("count", 0), ARG("flags", 1), END };
+
+#define CALL(name, kind, entry, exit) \
+	{ name, { name, LQN_REC_CALL_ENTRY, LQN_CALL_##kind, entry }, \
+		{ name, LQN_REC_CALL_EXIT, LQN_CALL_##kind, exit } }
+
+const struct lqn_layout_call lqn_layout_other_call = CALL("other", OTHER, none, ret);
+
+const struct lqn_layout_call lqn_layout_calls[] = {
+	CALL("write", WRITE, fd_count, ret),
+	CALL("writev", WRITEV, fd, ret),
+	CALL("sendto", SENDTO, fd_count, ret),
+	CALL("send", SENDTO, fd_count, ret),
+	CALL("sendmsg", SENDMSG, fd, ret),
+	CALL("sendmmsg", SENDMMSG, fd, ret),
+	CALL("mq_timedsend", MQ_SEND, mq_send, ret),
+	CALL("sendfile", SENDFILE, sendfile, ret),
+	CALL("sendfile64", SENDFILE, sendfile, ret),
+	CALL("splice", SPLICE, splice, ret),
+	CALL("read", READ, fd_count, ret),
+	CALL("readv", READV, fd, ret),
+	CALL("recvfrom", RECVFROM, fd_count, ret),
+	CALL("recv", RECVFROM, fd_count, ret),
+	CALL("recvmsg", RECVMSG, fd, ret),
+	CALL("recvmmsg", RECVMMSG, fd, ret),
+	CALL("mq_timedreceive", MQ_RECEIVE, mqdes, ret),
+	CALL("epoll_wait", EPOLL_WAIT, epfd, fds_exit),
+	CALL("epoll_pwait", EPOLL_WAIT, epfd, fds_exit),
+	CALL("epoll_pwait2", EPOLL_WAIT, epfd, fds_exit),
+	CALL("poll", POLL, none, fds_exit),
+	CALL("ppoll", POLL, none, fds_exit),
+	CALL("select", SELECT, none, ret),
+	CALL("pselect6", SELECT, none, ret),
+	CALL("accept", ACCEPT, fd, ret),
+	CALL("accept4", ACCEPT, fd, ret),
+	CALL("nanosleep", SLEEP, none, ret),
+	CALL("clock_nanosleep", SLEEP, flags, ret),
+	CALL("futex", FUTEX, futex, ret),
+	CALL("pread64", PREAD, fd, ret),
+	CALL("preadv", PREAD, fd, ret),
+	CALL("preadv2", PREAD, fd, ret),
+	CALL("pwrite64", PWRITE, fd, ret),
+	CALL("pwritev", PWRITE, fd, ret),
+	CALL("pwritev2", PWRITE, fd, ret),
+	CALL("fsync", FSYNC, fd, ret),
+	CALL("fdatasync", FSYNC, fd, ret),
+	CALL("sync_file_range", FSYNC, fd, ret),
+	CALL("syncfs", FSYNC, fd, ret),
+	CALL("sync", FSYNC, none, ret),
+	CALL("open", OPEN, open_path, ret),
+	CALL("openat", OPEN, open_path, ret),
+	CALL("openat2", OPEN, open_path, ret),
+	CALL("creat", OPEN, open_path, ret),
+	CALL("mq_open", MQ_OPEN, path, ret),
+	CALL("socket", SOCKET, family, ret),
+	CALL("socketpair", SOCKETPAIR, family, pair_exit),
+	CALL("pipe", PIPE, none, pair_exit),
+	CALL("pipe2", PIPE, none, pair_exit),
+	CALL("eventfd", EVENTFD, count_flags, ret),
+	CALL("eventfd2", EVENTFD, count_flags, ret),
+	CALL("epoll_create", EPOLL_CREATE, none, ret),
+	CALL("epoll_create1", EPOLL_CREATE, none, ret),
+	CALL("connect", CONNECT, fd, ret),
+	CALL("bind", BIND, fd, ret),
+	CALL("listen", LISTEN, fd, ret),
+	CALL("shutdown", SHUTDOWN, fd, ret),
+	CALL("epoll_ctl", EPOLL_CTL, epoll_ctl, ret),
+	CALL("close", CLOSE, fd, ret),
+	CALL("close_range", CLOSE_RANGE, range, ret),
+	CALL("dup", DUP, dup, ret),
+	CALL("dup2", DUP2, dup, ret),
+	CALL("dup3", DUP2, dup, ret),
+	CALL("fcntl", FCNTL, fcntl, ret),
+	CALL("clone", CLONE, clone_flags, ret),
+	CALL("clone3", CLONE, none, ret),
+	CALL("fork", CLONE, none, ret),
+	CALL("vfork", CLONE, none, ret),
+	CALL("wait4", WAIT, none, ret),
+	CALL("waitid", WAIT, none, ret),
+	CALL("kill", KILL, none, ret),
+	CALL("tkill", KILL, none, ret),
+	CALL("tgkill", KILL, none, ret),
+	CALL("exit", EXIT, none, ret),
+	CALL("exit_group", EXIT, none, ret),
+	CALL("access", PATH, path, ret),
+	CALL("faccessat", PATH, path, ret),
+	CALL("faccessat2", PATH, path, ret),
+	CALL("mkdir", PATH, path, ret),
+	CALL("mkdirat", PATH, path, ret),
+	CALL("rmdir", PATH, path, ret),
+	CALL("unlink", PATH, path, ret),
+	CALL("unlinkat", PATH, path, ret),
+	CALL("stat", PATH, path, ret),
+	CALL("newstat", PATH, path, ret),
+	CALL("lstat", PATH, path, ret),
+	CALL("newlstat", PATH, path, ret),
+	CALL("newfstatat", PATH, path, ret),
+	CALL("statx", PATH, path, ret),
+	CALL("rename", PATH, path, ret),
+	CALL("renameat", PATH, path, ret),
+	CALL("renameat2", PATH, path, ret),
+	{ NULL, { NULL, LQN_REC_OTHER, 0, NULL }, { NULL, LQN_REC_OTHER, 0, NULL } }
+};
+
+const char *lqn_call_name(enum lqn_call call)
+{
+	if (call == LQN_CALL_NONE) {
+		return "none";
+	}
+	for (const struct lqn_layout_call *c = lqn_layout_calls; c->name; c++) {
+		/* the first row of a kind has its plain name */
+		if (c->entry.kind == (uint8_t) call) {
+			return c->name;
+		}
+	}
+	return call == LQN_CALL_OTHER ? "other" : NULL;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef LQN_LAYOUT_LAYOUT_H
+#define LQN_LAYOUT_LAYOUT_H
+
+/*
+ * Tables that map the event classes of a tracer to struct lqn_record. A new tracer, or a new name of an
+ * event or field, is a new row in one of the tables (lttng.c, calls.c); the plugin looks an event
+ * class up once, resolves its fields to indices, and fills records by them.
+ */
+#include <stddef.h>
+#include "record.h"
+
+enum lqn_field_kind {
+	LQN_FIELD_END,		/* closes a list */
+	LQN_FIELD_I32,		/* any integer, boolean or enumeration; clamped */
+	LQN_FIELD_U16,
+	LQN_FIELD_U32,
+	LQN_FIELD_64,		/* int64_t or uint64_t */
+	LQN_FIELD_COMM,		/* char[LQN_COMM_LEN]: string, or array of 8-bit integers with or without a zero */
+	LQN_FIELD_TEXT,		/* `text` of the record: string or array, copied */
+	LQN_FIELD_FDS,		/* exit.fd and exit.n_fds: array of integers, or of structures with `fd` (epoll: `data_union.fd`) */
+	LQN_FIELD_PACKET,	/* the network header with all that it holds: packet.saddr and so on */
+};
+
+struct lqn_layout_field {
+	const char *names;	/* alternatives, separated by `|`, best first; a leading `_` of the trace's name does not count */
+	enum lqn_field_kind kind;
+	size_t offset;		/* into struct lqn_record */
+};
+
+struct lqn_layout_event {
+	const char *name;
+	enum lqn_record_type type;
+	uint8_t kind;		/* enum lqn_context or enum lqn_call */
+	const struct lqn_layout_field *fields;	/* closed by LQN_FIELD_END; NULL if none */
+};
+
+/*
+ * The row for an event class, or NULL if the engine has no use for it. `name` is the trace's own
+ * (`sched_switch`, `syscall_entry_read`, `sched:sched_switch` …). The result lives for ever.
+ */
+const struct lqn_layout_event *lqn_layout_find(const char *name);
+
+/* An event's name without the tracer's prefix: `openat` of `syscall_entry_openat`. Points into `name`. */
+const char *lqn_layout_short_name(const char *name);
+
+/* The name of a call as in enum lqn_call (`recvmsg`); `other` beyond the table. */
+const char *lqn_call_name(enum lqn_call call);
+
+/* Sets everything of `rec` that a layout may leave untouched to `unknown`. */
+void lqn_record_init(struct lqn_record *rec, const struct lqn_layout_event *ev);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * What is in no task still uses the processors: it becomes a closed load of its own per host, for solvers refuse open load
+ * beside closed load on a processor of several cores. And where the blocked time of the tasks' threads went.
+ */
+#include "build.h"
+
+#include <string.h>
+
+#define LOAD_MIN 0.001		/* CPUs */
+#define SLICE 0.0005		/* s of CPU time a turn */
+#define CUSTOMER_MAX 0.8	/* CPUs that one customer may use */
+#define LISTED 20
+
+struct share {
+	const char *name;
+	double cpus;
+};
+
+static gint by_cpus(gconstpointer a, gconstpointer b)
+{
+	const struct share *x = a, *y = b;
+
+	return x->cpus != y->cpus ? (x->cpus > y->cpus ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+static bool in_a_task(const struct lqn_build *build, const struct lqn_actor *actor)
+{
+	for (guint i = 0; i < build->services->len; i++) {
+		const struct lqn_service *service = build->services->pdata[i];
+
+		if (g_hash_table_contains(service->units, actor->unit)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void add_share(GArray *shares, const char *name, double cpus)
+{
+	struct share share = { name, cpus };
+
+	for (guint i = 0; i < shares->len; i++) {
+		if (g_array_index(shares, struct share, i).name == name) {
+			g_array_index(shares, struct share, i).cpus += cpus;
+			return;
+		}
+	}
+	g_array_append_val(shares, share);
+}
+
+static void add_load(struct lqn_build *build, const struct lqn_party *host, double load)
+{
+	unsigned customers = 1 + (unsigned) (load / CUSTOMER_MAX);
+	g_autofree char *wanted = build->a->hosts->len > 1 ? g_strdup_printf("background_%s", host->name) :
+		g_strdup("background");
+	struct lqn_task *task = lqn_processor_add_task(build->host_processors->pdata[host->number],
+		lqn_build_name(build, wanted), LQN_TASK_BACKGROUND, LQN_SCHED_REF, customers);
+	g_autofree char *entry_wanted = g_strdup_printf("%s_load", task->name);
+	struct lqn_entry *entry = lqn_task_add_entry(task, lqn_build_name(build, entry_wanted));
+
+	entry->phase[0].demand = SLICE;
+	entry->service = entry->demand_ci = -1;
+	task->think = MAX(0, SLICE * customers / load - SLICE);
+	task->utilization = load;
+	task->throughput = load / SLICE;
+	task->response = -1;
+}
+
+void lqn_build_background(struct lqn_build *build)
+{
+	double wall = (double) (build->end - build->begin);
+
+	for (guint i = 0; i < build->a->hosts->len; i++) {
+		struct lqn_party *host = build->a->hosts->pdata[i];
+		struct lqn_processor *processor = build->host_processors->pdata[i];
+		g_autoptr(GArray) shares = g_array_new(FALSE, FALSE, sizeof(struct share));
+		double busy = 0, load = 0, interrupts = 0, seen = 0;
+
+		for (guint k = 0; k < host->by_age->len; k++) {
+			const struct lqn_actor *actor = host->by_age->pdata[k];
+			double cpus = (double) (lqn_actor_cpu_at(actor, build->end) -
+				lqn_actor_cpu_at(actor, build->begin)) / wall;
+
+			busy += cpus;
+			if (cpus > 0 && !in_a_task(build, actor)) {
+				load += cpus;
+				add_share(shares, lqn_service_name(actor), cpus);
+			}
+		}
+		for (guint k = 0; k < host->cpus->len; k++) {
+			const struct lqn_cpu_use *use = &g_array_index(host->cpus, struct lqn_cpu_use, k);
+
+			interrupts += (double) (use->hardirq + use->softirq);
+			seen = MAX(seen, (double) (use->end - use->begin));
+		}
+		processor->utilization = busy;
+		processor->interrupts = seen > 0 ? interrupts / seen : -1;
+		g_array_sort(shares, by_cpus);
+		for (guint k = 0; k < shares->len && k < LISTED; k++) {
+			const struct share *share = &g_array_index(shares, struct share, k);
+
+			g_ptr_array_add(build->model->background, g_strdup_printf("%s%s%s %.4f CPUs", share->name,
+				build->a->hosts->len > 1 ? "@" : "", build->a->hosts->len > 1 ? host->name : "", share->cpus));
+		}
+		if (load > LOAD_MIN) {
+			add_load(build, host, load);
+		}
+	}
+}
+
+/* ---- blocked time ---- */
+
+struct tally {
+	double seconds;
+	uint64_t waits;
+};
+
+static void tally_actor(const struct lqn_build *build, const struct lqn_actor *actor, struct tally *tallies)
+{
+	const struct lqn_interval *it = (const struct lqn_interval *) (const void *) actor->intervals->data;
+	guint n = actor->intervals->len;
+
+	for (guint i = 0; i < n; i++) {
+		guint last = i;
+		int64_t blocked = 0;
+
+		if (it[i].preempted || it[i].state == 0) {
+			continue;
+		}
+		/* blocks of one call that did not return in between are one wait; its cause is that of the last */
+		for (guint k = i; k < n && it[k].call_begin == it[i].call_begin; k++) {
+			if (!it[k].preempted) {
+				blocked += (it[k].wake >= 0 ? it[k].wake : it[k].end) - it[k].begin;
+				last = k;
+			}
+			if (it[i].call_begin == 0) {
+				break;
+			}
+		}
+		if (!it[last].open && lqn_in_window(build, it[i].begin)) {
+			tallies[it[last].cause].seconds += (double) blocked / 1e9;
+			tallies[it[last].cause].waits++;
+		}
+		i = last;
+	}
+}
+
+static gint by_seconds(gconstpointer a, gconstpointer b)
+{
+	const struct lqn_blocked *x = *(const struct lqn_blocked *const *) a;
+	const struct lqn_blocked *y = *(const struct lqn_blocked *const *) b;
+
+	return x->seconds != y->seconds ? (x->seconds > y->seconds ? -1 : 1) : strcmp(x->cause, y->cause);
+}
+
+void lqn_build_blocked(struct lqn_build *build)
+{
+	struct tally tallies[LQN_CAUSE_COUNT] = { 0 };
+
+	for (guint i = 0; i < build->a->hosts->len; i++) {
+		const struct lqn_party *host = build->a->hosts->pdata[i];
+
+		for (guint k = 0; k < host->by_age->len; k++) {
+			if (in_a_task(build, host->by_age->pdata[k])) {
+				tally_actor(build, host->by_age->pdata[k], tallies);
+			}
+		}
+	}
+	for (uint32_t cause = 0; cause < LQN_CAUSE_COUNT; cause++) {
+		struct lqn_blocked *blocked;
+
+		if (tallies[cause].waits == 0) {
+			continue;
+		}
+		blocked = g_new0(struct lqn_blocked, 1);
+		blocked->cause = g_strdup(lqn_cause_name(cause));
+		blocked->seconds = tallies[cause].seconds;
+		blocked->waits = tallies[cause].waits;
+		g_ptr_array_add(build->model->blocked, blocked);
+		build->model->blocked_seconds += blocked->seconds;
+		if (cause == LQN_CAUSE_UNKNOWN) {
+			build->model->unexplained_seconds = blocked->seconds;
+		}
+	}
+	g_ptr_array_sort(build->model->blocked, by_seconds);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include "build.h"
+
+#include <string.h>
+
+#include "path/path.h"
+
+void lqn_build_note(struct lqn_build *build, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	g_ptr_array_add(build->model->notes, g_strdup_vprintf(format, args));
+	va_end(args);
+}
+
+/* A call that was not answered and not seen to be forwarded was asynchronous. */
+static void decide_kinds(struct lqn_analysis *a)
+{
+	for (guint i = 0; i < a->arcs->len; i++) {
+		struct lqn_arc *arc = a->arcs->pdata[i];
+
+		if (!arc->kind_known) {
+			arc->kind = arc->replied != 0 ? LQN_SYNC : LQN_ASYNC;
+			arc->kind_known = true;
+		}
+	}
+}
+
+static unsigned cpus_of(const struct lqn_party *host)
+{
+	return MAX(host->cpus->len, 1);
+}
+
+static void add_processors(struct lqn_build *build)
+{
+	build->host_processors = g_ptr_array_new();
+	for (guint i = 0; i < build->a->hosts->len; i++) {
+		struct lqn_party *host = build->a->hosts->pdata[i];
+		g_autofree char *wanted = g_strdup_printf("cpu_%s", host->name);
+		g_autoptr(GHashTable) tasks = build->names;
+		struct lqn_processor *processor;
+
+		/* processors have a name space of their own */
+		build->names = g_hash_table_new(g_str_hash, g_str_equal);
+		processor = lqn_model_add_processor(build->model, lqn_build_name(build, wanted), LQN_SCHED_PS,
+			cpus_of(host));
+		g_hash_table_destroy(build->names);
+		build->names = g_steal_pointer(&tasks);
+		g_ptr_array_add(build->host_processors, processor);
+	}
+}
+
+static bool name_on_several_hosts(const struct lqn_build *build, const struct lqn_service *service)
+{
+	for (guint i = 0; i < build->services->len; i++) {
+		const struct lqn_service *other = build->services->pdata[i];
+
+		if (other->name == service->name && other->host != service->host) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void add_task(struct lqn_build *build, struct lqn_service *service)
+{
+	g_autofree char *wanted = name_on_several_hosts(build, service) ?
+		g_strdup_printf("%s_%s", service->name, service->host->name) : g_strdup(service->name);
+	struct lqn_processor *processor = build->host_processors->pdata[service->host->number];
+
+	if (service->root) {
+		service->task = lqn_processor_add_task(processor, lqn_build_name(build, wanted), LQN_TASK_CLIENT,
+			LQN_SCHED_REF, 1);
+	} else {
+		service->multiplicity = lqn_service_multiplicity(service, &service->per_connection);
+		service->task = lqn_processor_add_task(processor, lqn_build_name(build, wanted), LQN_TASK_SERVER,
+			service->per_connection ? LQN_SCHED_INF : LQN_SCHED_FCFS,
+			service->per_connection ? 1 : service->multiplicity);
+	}
+	service->task->service = g_strdup(service->name);
+}
+
+static void note_degradations(struct lqn_build *build)
+{
+	for (guint i = 0; i < build->a->hosts->len; i++) {
+		const struct lqn_party *host = build->a->hosts->pdata[i];
+
+		if (host->losses > 0) {
+			lqn_build_note(build, "%s: %" G_GUINT64_FORMAT " events were lost while recording; what spans a loss is "
+				"not counted", host->name, host->losses);
+		}
+		if (host->holes > 0) {
+			lqn_build_note(build, "%s: %" G_GUINT64_FORMAT " switches are missing in the trace; resynchronised",
+				host->name, host->holes);
+		}
+		if (host->contradictions > 0) {
+			lqn_build_note(build, "%s: %" G_GUINT64_FORMAT " pieces of evidence speak against a pairing of "
+				"connections", host->name, host->contradictions);
+		}
+	}
+	if (build->a->healed > 0) {
+		lqn_build_note(build, "%" G_GUINT64_FORMAT " requests without their replies were given up", build->a->healed);
+	}
+}
+
+struct lqn_model *lqn_model_build(struct lqn_analysis *a, struct lqn_path_report **paths, GError **error)
+{
+	struct lqn_build build = { .a = a, .model = lqn_model_new(a->name) };
+
+	decide_kinds(a);
+	if (!lqn_build_window(&build, error)) {
+		lqn_model_free(build.model);
+		return NULL;
+	}
+	build.names = g_hash_table_new(g_str_hash, g_str_equal);
+	add_processors(&build);
+	lqn_build_services(&build);
+	for (guint i = 0; i < build.services->len; i++) {
+		add_task(&build, build.services->pdata[i]);
+	}
+	lqn_build_entries(&build);
+	lqn_build_locks(&build);
+	lqn_build_demands(&build);
+	lqn_build_disks(&build);
+	lqn_build_clients(&build);
+	lqn_build_break_cycles(&build);
+	lqn_build_background(&build);
+	lqn_build_blocked(&build);
+	note_degradations(&build);
+	*paths = lqn_paths_build(&build);
+	g_hash_table_destroy(build.by_path);
+	g_ptr_array_free(build.services, TRUE);
+	g_ptr_array_free(build.host_processors, TRUE);
+	g_hash_table_destroy(build.names);
+	return build.model;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef LQN_MODEL_BUILD_H
+#define LQN_MODEL_BUILD_H
+
+/* Private to lib/model: from invocations to a model. */
+#include "request/internal.h"
+
+/* A lock as an entry uses it. */
+struct lqn_lock_use {
+	struct lqn_word *word;
+	double hold, cpu, slept, latency;	/* s per passage */
+	uint64_t samples;
+	struct lqn_entry *entry;		/* of the lock's task */
+};
+
+/* Invocations that become one entry. */
+struct lqn_cluster {
+	struct lqn_service *service;
+	const char *kind;		/* `cycle`, `sync`, `async` */
+	GPtrArray *members;		/* struct lqn_invocation, begun in the window */
+	GHashTable *shape;		/* what one calls and which locks it takes -> double *, per invocation; owned */
+	double demand;			/* ns per invocation */
+	GArray *locks;			/* struct lqn_lock_use */
+	struct lqn_entry *entry;	/* NULL: dropped */
+};
+
+/* A task to be: the processes of one name on one host, as far as they serve or ask. */
+struct lqn_service {
+	struct lqn_party *host;
+	const char *name;		/* interned; as the system has it */
+	bool root;			/* its invocations are cycles of clients */
+	GPtrArray *members;		/* struct lqn_invocation, begun in the window */
+	GPtrArray *everything;		/* likewise, of the whole trace */
+	GHashTable *units;		/* its processes */
+	GPtrArray *clusters;		/* struct lqn_cluster, owned, by size */
+	double cpu_ns, loose_ns;	/* in the window */
+	double busy_ns;			/* of which charged to invocations begun in the window */
+	unsigned multiplicity;
+	bool per_connection;
+	struct lqn_task *task;
+};
+
+struct lqn_build {
+	struct lqn_analysis *a;
+	struct lqn_model *model;
+	int64_t begin, end;		/* the window */
+	GPtrArray *services;		/* struct lqn_service, owned; clients first, then by name */
+	GHashTable *by_path;		/* service and path of callers -> struct lqn_cluster */
+	GHashTable *names;		/* of tasks and entries in use */
+	GPtrArray *host_processors;	/* struct lqn_processor by host number; NULL: none */
+};
+
+/*
+ * The model and the paths of an analysis whose events have all come. NULL with an error of LQN_ANALYSIS_ERROR. Free with
+ * lqn_model_free(), *paths with lqn_path_report_free().
+ */
+struct lqn_model *lqn_model_build(struct lqn_analysis *analysis, struct lqn_path_report **paths, GError **error);
+
+/* window.c: sets begin and end, and the model's account of them. */
+bool lqn_build_window(struct lqn_build *build, GError **error);
+/* services.c: which processes are one task. */
+void lqn_build_services(struct lqn_build *build);
+const char *lqn_service_name(const struct lqn_actor *actor);
+/* entries.c: which invocations are one entry. */
+void lqn_build_entries(struct lqn_build *build);
+/* The cluster that an invocation belongs to, begun in the window or not; NULL: none. */
+struct lqn_cluster *lqn_build_cluster_of(struct lqn_build *build, struct lqn_invocation *invocation);
+/* pools.c: how many threads serve; *per_connection: each was made for one connection. */
+unsigned lqn_service_multiplicity(const struct lqn_service *service, bool *per_connection);
+/* locks.c */
+void lqn_build_locks(struct lqn_build *build);
+/* demands.c: demands, delays and calls of entries. */
+void lqn_build_demands(struct lqn_build *build);
+/* clients.c: population and think time of reference tasks. */
+void lqn_build_clients(struct lqn_build *build);
+/* disks.c: devices as processors. */
+void lqn_build_disks(struct lqn_build *build);
+/* background.c: processors' load that is in no task, and where blocked time went. */
+void lqn_build_background(struct lqn_build *build);
+void lqn_build_blocked(struct lqn_build *build);
+/* cycles.c: takes out calls that would make the solver refuse the model. */
+void lqn_build_break_cycles(struct lqn_build *build);
+/* A line for the reader of the model. */
+void lqn_build_note(struct lqn_build *build, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* names.c: a legal name that no other task (or entry) has; interned. */
+const char *lqn_build_name(struct lqn_build *build, const char *wanted);
+
+static inline bool lqn_in_window(const struct lqn_build *build, int64_t ts)
+{
+	return ts >= build->begin && ts < build->end;
+}
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* The model's life: what is owned by whom is said in model.h and kept here. */
+#include "model/model.h"
+
+static void phase_init(struct lqn_phase *phase)
+{
+	phase->demand_cvsq = -1;
+	phase->calls = g_array_new(FALSE, FALSE, sizeof(struct lqn_model_call));
+}
+
+static void entry_free(void *data)
+{
+	struct lqn_entry *entry = data;
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(entry->phase); i++) {
+		g_array_unref(entry->phase[i].calls);
+	}
+	g_free(entry->name);
+	g_free(entry->label);
+	g_free(entry);
+}
+
+static void task_free(void *data)
+{
+	struct lqn_task *task = data;
+
+	g_ptr_array_unref(task->entries);
+	g_free(task->name);
+	g_free(task->service);
+	g_free(task);
+}
+
+static void processor_free(void *data)
+{
+	struct lqn_processor *proc = data;
+
+	g_ptr_array_unref(proc->tasks);
+	g_free(proc->name);
+	g_free(proc);
+}
+
+static void blocked_free(void *data)
+{
+	struct lqn_blocked *blocked = data;
+
+	g_free(blocked->cause);
+	g_free(blocked);
+}
+
+struct lqn_model *lqn_model_new(const char *name)
+{
+	struct lqn_model *model = g_new0(struct lqn_model, 1);
+
+	model->name = g_strdup(name);
+	model->processors = g_ptr_array_new_with_free_func(processor_free);
+	model->blocked = g_ptr_array_new_with_free_func(blocked_free);
+	model->notes = g_ptr_array_new_with_free_func(g_free);
+	model->background = g_ptr_array_new_with_free_func(g_free);
+	return model;
+}
+
+void lqn_model_free(struct lqn_model *model)
+{
+	if (!model) {
+		return;
+	}
+	g_ptr_array_unref(model->processors);
+	g_ptr_array_unref(model->blocked);
+	g_ptr_array_unref(model->notes);
+	g_ptr_array_unref(model->background);
+	g_free(model->name);
+	g_free(model->window_reason);
+	g_free(model);
+}
+
+struct lqn_processor *lqn_model_add_processor(struct lqn_model *model, const char *name,
+	enum lqn_sched sched, unsigned multiplicity)
+{
+	struct lqn_processor *proc = g_new0(struct lqn_processor, 1);
+
+	proc->name = g_strdup(name);
+	proc->sched = sched;
+	proc->multiplicity = multiplicity;
+	proc->tasks = g_ptr_array_new_with_free_func(task_free);
+	proc->utilization = -1;
+	proc->interrupts = -1;
+	g_ptr_array_add(model->processors, proc);
+	return proc;
+}
+
+struct lqn_task *lqn_processor_add_task(struct lqn_processor *proc, const char *name,
+	enum lqn_task_kind kind, enum lqn_sched sched, unsigned multiplicity)
+{
+	struct lqn_task *task = g_new0(struct lqn_task, 1);
+
+	task->name = g_strdup(name);
+	task->kind = kind;
+	task->sched = sched;
+	task->multiplicity = multiplicity;
+	task->processor = proc;
+	task->entries = g_ptr_array_new_with_free_func(entry_free);
+	task->response = -1;
+	g_ptr_array_add(proc->tasks, task);
+	return task;
+}
+
+struct lqn_entry *lqn_task_add_entry(struct lqn_task *task, const char *name)
+{
+	struct lqn_entry *entry = g_new0(struct lqn_entry, 1);
+
+	entry->name = g_strdup(name);
+	entry->task = task;
+	for (unsigned i = 0; i < G_N_ELEMENTS(entry->phase); i++) {
+		phase_init(&entry->phase[i]);
+	}
+	entry->service = -1;
+	entry->demand_ci = -1;
+	g_ptr_array_add(task->entries, entry);
+	return entry;
+}
+
+void lqn_entry_add_call(struct lqn_entry *entry, unsigned phase, struct lqn_entry *dest,
+	enum lqn_call_kind kind, double mean)
+{
+	struct lqn_model_call call = { .dest = dest, .kind = kind, .mean = mean };
+	GArray *calls;
+
+	g_assert(phase < G_N_ELEMENTS(entry->phase));
+	calls = entry->phase[phase].calls;
+	for (unsigned i = 0; i < calls->len; i++) {
+		struct lqn_model_call *old = &g_array_index(calls, struct lqn_model_call, i);
+
+		if (old->dest == dest && old->kind == kind) {
+			old->mean += mean;
+			return;
+		}
+	}
+	g_array_append_val(calls, call);
+}

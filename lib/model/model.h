@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef LQN_MODEL_MODEL_H
+#define LQN_MODEL_MODEL_H
+
+/*
+ * A layered queueing network as plain data, in the terms of lqnx. Made by extract.c, read by the
+ * writers. Times are seconds, rates per second. Names are legal for lqns in text and XML form
+ * ([A-Za-z_][A-Za-z0-9_]+) and unique among tasks, entries and processors, each by itself.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum lqn_sched { LQN_SCHED_REF, LQN_SCHED_FCFS, LQN_SCHED_INF, LQN_SCHED_PS };
+enum lqn_call_kind { LQN_SYNC, LQN_ASYNC, LQN_FORWARD };
+enum lqn_task_kind {
+	LQN_TASK_SERVER, LQN_TASK_CLIENT, LQN_TASK_OPEN,	/* open: a source of arrivals, written as a large closed one */
+	LQN_TASK_LOCK, LQN_TASK_DISK, LQN_TASK_DELAY, LQN_TASK_BACKGROUND,
+};
+
+struct lqn_entry;
+
+struct lqn_model_call {
+	struct lqn_entry *dest;		/* borrowed */
+	enum lqn_call_kind kind;	/* LQN_FORWARD: `mean` is the probability */
+	double mean;			/* per invocation of the phase */
+};
+
+struct lqn_phase {
+	double demand;			/* mean CPU time per invocation */
+	double demand_cvsq;		/* its squared coefficient of variation; < 0: unknown */
+	double think;			/* pure delay inside the phase */
+	GArray *calls;			/* struct lqn_model_call; owned */
+};
+
+struct lqn_entry {
+	char *name;			/* owned */
+	struct lqn_task *task;		/* borrowed */
+	char *label;			/* for people: `web, called by client`; owned; may be NULL */
+	struct lqn_phase phase[2];	/* [1] unused unless has_phase2 */
+	bool has_phase2;
+	/* measured in the window */
+	uint64_t invocations;
+	double throughput;		/* per second */
+	double service;			/* mean time from the request's receipt to the reply; < 0: unknown */
+	double demand_ci;		/* half width of the 95 % interval of phase 1's demand; < 0: unknown */
+};
+
+struct lqn_task {
+	char *name;			/* owned */
+	char *service;			/* as the system calls it; owned; may be NULL */
+	enum lqn_task_kind kind;
+	enum lqn_sched sched;
+	unsigned multiplicity;		/* threads, or customers */
+	double think;			/* reference tasks */
+	struct lqn_processor *processor;	/* borrowed */
+	GPtrArray *entries;		/* struct lqn_entry, owned */
+	/* measured in the window */
+	double throughput;		/* invocations per second; cycles of a reference task */
+	double utilization;		/* CPUs busy with it */
+	double response;		/* reference tasks: mean cycle without think time; < 0: none */
+};
+
+struct lqn_processor {
+	char *name;			/* owned */
+	enum lqn_sched sched;
+	unsigned multiplicity;
+	GPtrArray *tasks;		/* struct lqn_task, owned */
+	double utilization;		/* measured: CPUs busy; < 0: unknown */
+	double interrupts;		/* measured: of which in interrupts; < 0: unknown */
+};
+
+struct lqn_blocked {			/* where blocked time of the workload's threads went */
+	char *cause;			/* owned */
+	double seconds;
+	uint64_t waits;
+};
+
+struct lqn_model {
+	char *name;			/* owned */
+	GPtrArray *processors;		/* struct lqn_processor, owned; in a fixed order */
+	int64_t window_begin, window_end;	/* ns */
+	char *window_reason;		/* where the window comes from; owned */
+	GPtrArray *blocked;		/* struct lqn_blocked, owned; largest first */
+	double blocked_seconds, unexplained_seconds;
+	GPtrArray *notes;		/* char *, owned: what a reader should know (degradations, folded tasks) */
+	GPtrArray *background;		/* char *, owned: `name 0.012 CPUs`, largest first */
+};
+
+struct lqn_model *lqn_model_new(const char *name);
+void lqn_model_free(struct lqn_model *model);
+
+/* Adders return borrowed pointers to what the model owns. */
+struct lqn_processor *lqn_model_add_processor(struct lqn_model *model, const char *name,
+	enum lqn_sched sched, unsigned multiplicity);
+struct lqn_task *lqn_processor_add_task(struct lqn_processor *proc, const char *name,
+	enum lqn_task_kind kind, enum lqn_sched sched, unsigned multiplicity);
+struct lqn_entry *lqn_task_add_entry(struct lqn_task *task, const char *name);
+/* Adds to the mean if the phase has such a call already (solvers take one of two). phase: 0 or 1. */
+void lqn_entry_add_call(struct lqn_entry *entry, unsigned phase, struct lqn_entry *dest,
+	enum lqn_call_kind kind, double mean);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Tasks: the processes of one name on one host. The name is that of the process's main thread, which
+ * servers with named threads leave alone; a trailing /N is a thread's number.
+ */
+#include "build.h"
+
+#include <string.h>
+
+const char *lqn_service_name(const struct lqn_actor *actor)
+{
+	const struct lqn_actor *main = actor->unit->main ? actor->unit->main : actor;
+	const char *comm = main->comm && *main->comm ? main->comm : "unnamed";
+	const char *slash = strrchr(comm, '/');
+	g_autofree char *cut = NULL;
+
+	if (slash && slash > comm && slash[1] && strspn(slash + 1, "0123456789") == strlen(slash + 1)) {
+		cut = g_strndup(comm, (gsize) (slash - comm));
+		comm = cut;
+	}
+	return g_intern_string(comm);
+}
+
+static void service_free(gpointer data)
+{
+	struct lqn_service *service = data;
+
+	g_ptr_array_free(service->members, TRUE);
+	g_ptr_array_free(service->everything, TRUE);
+	g_ptr_array_free(service->clusters, TRUE);
+	g_hash_table_destroy(service->units);
+	g_free(service);
+}
+
+static void cluster_free(gpointer data)
+{
+	struct lqn_cluster *cluster = data;
+
+	g_ptr_array_free(cluster->members, TRUE);
+	g_hash_table_destroy(cluster->shape);
+	g_array_free(cluster->locks, TRUE);
+	g_free(cluster);
+}
+
+static struct lqn_service *service_of(struct lqn_build *build, const struct lqn_invocation *invocation)
+{
+	const char *name = lqn_service_name(invocation->actor);
+	bool root = !invocation->request;
+	struct lqn_service *service;
+
+	for (guint i = 0; i < build->services->len; i++) {
+		service = build->services->pdata[i];
+		if (service->name == name && service->host == invocation->actor->host && service->root == root) {
+			return service;
+		}
+	}
+	service = g_new0(struct lqn_service, 1);
+	service->host = invocation->actor->host;
+	service->name = name;
+	service->root = root;
+	service->members = g_ptr_array_new();
+	service->everything = g_ptr_array_new();
+	service->clusters = g_ptr_array_new_with_free_func(cluster_free);
+	service->units = g_hash_table_new(g_direct_hash, g_direct_equal);
+	g_ptr_array_add(build->services, service);
+	return service;
+}
+
+static struct lqn_service *twin(const struct lqn_build *build, const struct lqn_service *service)
+{
+	for (guint i = 0; i < build->services->len; i++) {
+		struct lqn_service *other = build->services->pdata[i];
+
+		if (other != service && other->name == service->name && other->host == service->host) {
+			return other;
+		}
+	}
+	return NULL;
+}
+
+static gint by_name(gconstpointer a, gconstpointer b)
+{
+	const struct lqn_service *x = *(const struct lqn_service *const *) a;
+	const struct lqn_service *y = *(const struct lqn_service *const *) b;
+	int order;
+
+	if (x->root != y->root) {
+		return x->root ? -1 : 1;
+	}
+	order = strcmp(x->name, y->name);
+	return order ? order : (int) x->host->number - (int) y->host->number;
+}
+
+/* CPU time in the window, and of it what belongs to no invocation. */
+static void count_cpu(struct lqn_build *build, struct lqn_service *service)
+{
+	GPtrArray *actors = service->host->by_age;
+
+	for (guint i = 0; i < actors->len; i++) {
+		struct lqn_actor *actor = actors->pdata[i];
+
+		if (!g_hash_table_contains(service->units, actor->unit)) {
+			continue;
+		}
+		service->cpu_ns += lqn_actor_cpu_at(actor, build->end) - lqn_actor_cpu_at(actor, build->begin);
+		for (guint k = 0; actor->loose && k < actor->loose->len; k++) {
+			const struct lqn_loose *loose = &g_array_index(actor->loose, struct lqn_loose, k);
+
+			if (lqn_in_window(build, loose->ts)) {
+				service->loose_ns += loose->cpu;
+			}
+		}
+	}
+}
+
+/* Cycles that a server makes beside serving, a few of them: not a client. */
+#define FEW 0.05
+
+void lqn_build_services(struct lqn_build *build)
+{
+	build->services = g_ptr_array_new_with_free_func(service_free);
+	for (guint i = 0; i < build->a->invocations->len; i++) {
+		struct lqn_invocation *it = build->a->invocations->pdata[i];
+		struct lqn_service *service;
+
+		if (it->into || it->tail_of || it->gone || (!it->request && !it->arcs)) {
+			continue;
+		}
+		service = service_of(build, it);
+		g_ptr_array_add(service->everything, it);
+		g_hash_table_add(service->units, it->actor->unit);
+		if (lqn_in_window(build, it->begin)) {
+			g_ptr_array_add(service->members, it);
+		}
+	}
+	for (guint i = 0; i < build->services->len;) {
+		struct lqn_service *service = build->services->pdata[i], *other = twin(build, service);
+
+		if (service->members->len == 0 || (service->root && other && other->members->len > 0 &&
+				service->members->len < FEW * other->members->len)) {
+			g_ptr_array_remove_index(build->services, i);
+		} else {
+			i++;
+		}
+	}
+	g_ptr_array_sort(build->services, by_name);
+	for (guint i = 0; i < build->services->len; i++) {
+		struct lqn_service *service = build->services->pdata[i], *other = twin(build, service);
+
+		/* a process that serves and asks has its CPU time counted once */
+		if (!service->root || !other) {
+			count_cpu(build, service);
+		}
+	}
+}

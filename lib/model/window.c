@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+
+/* Which part of the trace the model is of. */
+#include "build.h"
+
+/* First and last begin of a client's cycle. */
+static bool cycles(struct lqn_analysis *a, int64_t *first, int64_t *last)
+{
+	*first = INT64_MAX;
+	*last = INT64_MIN;
+	for (guint i = 0; i < a->invocations->len; i++) {
+		struct lqn_invocation *it = a->invocations->pdata[i];
+
+		if (!it->into && !it->tail_of && !it->gone && !it->request && it->arcs) {
+			*first = MIN(*first, it->begin);
+			*last = MAX(*last, it->begin);
+		}
+	}
+	return *first < *last;
+}
+
+bool lqn_build_window(struct lqn_build *build, GError **error)
+{
+	struct lqn_analysis *a = build->a;
+	GString *reason = g_string_new(NULL);
+	int64_t first, last;
+
+	if (!cycles(a, &first, &last)) {
+		g_string_free(reason, TRUE);
+		g_set_error(error, LQN_ANALYSIS_ERROR, LQN_ANALYSIS_NO_REQUESTS,
+			"The trace shows no requests: system calls on sockets, pipes and futexes must be recorded beside "
+			"sched_switch and sched_waking (lttng enable-event --kernel --syscall --all), or the clients are not traced");
+		return false;
+	}
+	build->begin = first;
+	build->end = last;
+	if (a->begin_seen != INT64_MIN) {
+		build->begin = a->begin_seen;
+		g_string_append_printf(reason, "from mark %s", a->begin_mark);
+	} else if (a->begin != INT64_MIN) {
+		build->begin = a->begin;
+		g_string_append(reason, "from parameter begin");
+	} else {
+		g_string_append(reason, "from the first request");
+	}
+	if (a->end_seen != INT64_MIN) {
+		build->end = a->end_seen;
+		g_string_append_printf(reason, " to mark %s", a->end_mark);
+	} else if (a->end != INT64_MAX) {
+		build->end = a->end;
+		g_string_append(reason, " to parameter end");
+	} else {
+		g_string_append(reason, " to the last");
+	}
+	build->model->window_begin = build->begin;
+	build->model->window_end = build->end;
+	build->model->window_reason = g_string_free(reason, FALSE);
+	if (build->begin >= build->end || build->begin > last || build->end < first) {
+		g_set_error(error, LQN_ANALYSIS_ERROR, LQN_ANALYSIS_NO_REQUESTS,
+			"No request begins in the window of %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT
+			" ns: the trace's requests begin between %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT " ns",
+			build->begin, build->end, first, last);
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * The walk backwards. A frame is a thread and a stretch of time that it has to account for; a wait in it is accounted
+ * for by who ended it, in a frame of its own which ends before. Thus the pieces tile the whole, and what a waker did
+ * before the waiter began to wait is never on the path.
+ */
+#include "path.h"
+
+#include "layout/layout.h"
+
+#define FRAMES_MAX 256
+
+struct frame {
+	struct lqn_actor *actor;
+	int64_t begin, end;	/* what is left: the walk moves `end` */
+	int64_t floor;		/* begin of the invocation; INT64_MIN: none */
+};
+
+struct walk {
+	GArray *pieces;			/* struct lqn_path_piece, latest first while walking */
+	GHashTable *invocations;
+	unsigned flags;
+	struct frame frames[FRAMES_MAX];
+	unsigned depth;
+};
+
+static void add(struct walk *walk, const struct lqn_actor *actor, int64_t begin, int64_t end,
+	enum lqn_path_kind kind, const char *detail)
+{
+	struct lqn_path_piece piece = {
+		.begin = begin, .end = end, .thread = actor->key, .task = lqn_service_name(actor),
+		.comm = g_intern_string(actor->comm ? actor->comm : ""), .detail = detail, .kind = kind,
+	};
+
+	if (begin < end) {
+		g_array_append_val(walk->pieces, piece);
+	}
+}
+
+static struct lqn_actor *find_actor(const struct lqn_actor *beside, uint64_t key)
+{
+	return key ? g_hash_table_lookup(beside->host->actors, &key) : NULL;
+}
+
+/* Index of the last interval that begins before `ts`; -1: none. */
+static int interval_before(const struct lqn_actor *actor, int64_t ts)
+{
+	guint low = 0, high = actor->intervals->len;
+
+	while (low < high) {
+		guint middle = (low + high) / 2;
+
+		if (g_array_index(actor->intervals, struct lqn_interval, middle).begin < ts) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return (int) low - 1;
+}
+
+/* Begin of the invocation that a thread worked on at `ts`; INT64_MIN: none. */
+static int64_t floor_of(const struct walk *walk, struct lqn_actor *actor, int64_t ts)
+{
+	GPtrArray *mine = walk->flags & LQN_WALK_REQUEST ? g_hash_table_lookup(walk->invocations, actor) : NULL;
+	guint low = 0, high = mine ? mine->len : 0;
+
+	while (low < high) {
+		guint middle = (low + high) / 2;
+
+		if (((struct lqn_invocation *) mine->pdata[middle])->begin < ts) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low > 0 ? ((struct lqn_invocation *) mine->pdata[low - 1])->begin : INT64_MIN;
+}
+
+/* The sender of what a thread waited for, by the first receive that ended after its wait. */
+static const struct lqn_receipt *receipt_after(const struct lqn_actor *actor, int64_t ts)
+{
+	guint low = 0, high = actor->receipts ? actor->receipts->len : 0;
+
+	while (low < high) {
+		guint middle = (low + high) / 2;
+
+		if (g_array_index(actor->receipts, struct lqn_receipt, middle).end < ts) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return actor->receipts && low < actor->receipts->len ?
+		&g_array_index(actor->receipts, struct lqn_receipt, low) : NULL;
+}
+
+static void push(struct walk *walk, struct lqn_actor *actor, int64_t begin, int64_t end)
+{
+	if (begin >= end) {
+		return;
+	}
+	if (walk->depth == FRAMES_MAX) {
+		add(walk, actor, begin, end, LQN_PATH_OTHER, g_intern_static_string("chain too long"));
+		return;
+	}
+	walk->frames[walk->depth++] = (struct frame) { actor, begin, end, floor_of(walk, actor, end) };
+}
+
+static const char *device_name(uint64_t device)
+{
+	g_autofree char *name = g_strdup_printf("device %u:%u", (unsigned) (device >> 20), (unsigned) (device & 0xfffff));
+
+	return g_intern_string(name);
+}
+
+static const char *held_by(const struct lqn_actor *holder)
+{
+	g_autofree char *text = g_strdup_printf("held by %s", holder && holder->comm ? holder->comm : "nobody known");
+
+	return g_intern_string(text);
+}
+
+static const char *cause_detail(const struct lqn_interval *wait)
+{
+	g_autofree char *text = g_strdup_printf("%s in %s", lqn_cause_name(wait->cause),
+		lqn_call_name((enum lqn_call) wait->call));
+
+	return g_intern_string(text);
+}
+
+static bool is_file_call(uint8_t call)
+{
+	return call == LQN_CALL_PREAD || call == LQN_CALL_PWRITE || call == LQN_CALL_FSYNC || call == LQN_CALL_READ ||
+		call == LQN_CALL_WRITE || call == LQN_CALL_OPEN || call == LQN_CALL_PATH || call == LQN_CALL_READV ||
+		call == LQN_CALL_WRITEV;
+}
+
+static bool is_lock(const struct lqn_actor *actor, const struct lqn_interval *wait)
+{
+	return wait->call == LQN_CALL_FUTEX && wait->object &&
+		lqn_word_is_lock(lqn_party_word(actor->host, wait->object));
+}
+
+/* Accounts for [begin, end) in which `actor` was blocked; `wait` is the block that ended it. */
+static void blocked(struct walk *walk, struct lqn_actor *actor, const struct lqn_interval *wait, int64_t begin,
+	int64_t end)
+{
+	struct lqn_actor *by = find_actor(actor, wait->by);
+	const struct lqn_receipt *receipt;
+
+	if (begin >= end) {
+		return;
+	}
+	if ((walk->flags & LQN_WALK_REQUEST) && is_lock(actor, wait)) {
+		add(walk, actor, begin, end, LQN_PATH_LOCK, held_by(by));
+		return;
+	}
+	if (wait->cause == LQN_CAUSE_DISK || (wait->state == 2 && is_file_call(wait->call))) {
+		add(walk, actor, begin, end, LQN_PATH_DISK, device_name(wait->cause == LQN_CAUSE_DISK ? wait->via : 0));
+		return;
+	}
+	if (wait->cause == LQN_CAUSE_NETWORK && (receipt = receipt_after(actor, wait->end)) != NULL &&
+			receipt->sent <= end && (by = find_actor(actor, receipt->sender)) != NULL && by != actor) {
+		add(walk, actor, MAX(begin, receipt->sent), end, LQN_PATH_NETWORK, NULL);
+		push(walk, by, begin, MIN(end, receipt->sent));
+		return;
+	}
+	if (by && by != actor) {
+		push(walk, by, begin, end);
+		return;
+	}
+	switch (wait->cause) {
+	case LQN_CAUSE_TIMER:
+		add(walk, actor, begin, end, LQN_PATH_SLEEP, NULL);
+		break;
+	case LQN_CAUSE_NETWORK:
+		add(walk, actor, begin, end, LQN_PATH_NETWORK, g_intern_static_string("sender not traced"));
+		break;
+	case LQN_CAUSE_UNKNOWN:
+		add(walk, actor, begin, end, LQN_PATH_UNKNOWN, wait->state == 0 ?
+			g_intern_static_string("the trace does not show what the thread did") : NULL);
+		break;
+	default:
+		add(walk, actor, begin, end, LQN_PATH_OTHER, cause_detail(wait));
+		break;
+	}
+}
+
+/* Accounts for the time between a waking and the CPU. */
+static void runnable(struct walk *walk, const struct lqn_actor *actor, const struct lqn_interval *it, int64_t begin,
+	int64_t end)
+{
+	if (it->preempted) {
+		const struct lqn_actor *by = find_actor(actor, it->by);
+
+		add(walk, actor, begin, end, LQN_PATH_PREEMPTED, by ? g_intern_string(lqn_service_name(by)) : NULL);
+	} else {
+		/* with a CPU idle for most of it, it was not the CPUs that it waited for */
+		add(walk, actor, begin, end, 2 * it->idle >= it->end - MAX(it->wake, it->begin) ?
+			LQN_PATH_WAKEUP : LQN_PATH_RUNNABLE, NULL);
+	}
+}
+
+/* The first of the blocks of one call that has not returned in between: they are one wait. */
+static int64_t wait_begin(const struct lqn_actor *actor, int index)
+{
+	const struct lqn_interval *it = &g_array_index(actor->intervals, struct lqn_interval, index);
+	int64_t begin = it->begin;
+
+	for (int i = index - 1; i >= 0 && it->call_begin > 0; i--) {
+		const struct lqn_interval *earlier = &g_array_index(actor->intervals, struct lqn_interval, i);
+
+		if (earlier->preempted ? earlier->begin < it->call_begin : earlier->call_begin != it->call_begin) {
+			break;
+		}
+		if (!earlier->preempted) {
+			begin = earlier->begin;
+		}
+	}
+	return begin;
+}
+
+/*
+ * A frame has come down to the begin of the invocation. What is left is the time in which the request had been made
+ * and nobody worked on it: on its way, in a queue, or handed over inside the process.
+ */
+static void below_floor(struct walk *walk, struct frame frame, const struct lqn_interval *wait)
+{
+	int64_t end = frame.end;
+
+	if (wait && wait->end == frame.floor && !wait->preempted && wait->wake >= 0) {
+		struct lqn_actor *by = find_actor(frame.actor, wait->by);
+		int64_t wake = MAX(wait->wake, frame.begin);
+
+		runnable(walk, frame.actor, wait, wake, end);
+		end = MIN(end, wake);
+		if (by && by != frame.actor && by->unit == frame.actor->unit) {
+			push(walk, by, frame.begin, end);
+			return;
+		}
+	}
+	add(walk, frame.actor, frame.begin, end, LQN_PATH_QUEUE, NULL);
+}
+
+/* Takes one step back in a frame; the frame is off the stack, and put back if something is left of it. */
+static void step(struct walk *walk, struct frame frame)
+{
+	int index = interval_before(frame.actor, frame.end);
+	const struct lqn_interval *it = index >= 0 ?
+		&g_array_index(frame.actor->intervals, struct lqn_interval, index) : NULL;
+	int64_t from;
+
+	if (frame.end <= frame.floor) {
+		below_floor(walk, frame, it);
+		return;
+	}
+	if (!it || it->end < frame.end) {
+		from = MAX(it ? it->end : INT64_MIN, MAX(frame.begin, frame.floor));
+		add(walk, frame.actor, from, frame.end, LQN_PATH_CPU, NULL);
+	} else if (it->preempted) {
+		from = MAX(it->begin, MAX(frame.begin, frame.floor));
+		runnable(walk, frame.actor, it, from, frame.end);
+	} else if (it->wake >= 0 && it->wake < frame.end) {
+		from = MAX(it->wake, frame.begin);
+		runnable(walk, frame.actor, it, from, frame.end);
+		if (from == it->wake && from > frame.begin && it->wake == it->begin) {
+			from = it->begin;	/* woken before it had left: the wait has no length */
+		}
+	} else {
+		from = MAX(wait_begin(frame.actor, index), frame.begin);
+		if (from < frame.end) {
+			int64_t end = frame.end;
+
+			frame.end = from;
+			if (from > frame.begin) {
+				walk->frames[walk->depth++] = frame;
+			}
+			blocked(walk, frame.actor, it, from, end);
+			return;
+		}
+	}
+	frame.end = from;
+	if (from > frame.begin) {
+		walk->frames[walk->depth++] = frame;
+	}
+}
+
+void lqn_path_walk(struct lqn_actor *actor, int64_t begin, int64_t end, unsigned flags, GHashTable *invocations,
+	GArray *pieces)
+{
+	struct walk walk = { .pieces = pieces, .invocations = invocations, .flags = flags };
+	guint first = pieces->len;
+
+	push(&walk, actor, begin, end);
+	if (walk.depth > 0) {
+		walk.frames[0].floor = INT64_MIN;	/* the request's own thread has nothing before it */
+	}
+	while (walk.depth > 0) {
+		step(&walk, walk.frames[--walk.depth]);
+	}
+	for (guint i = first, k = pieces->len; k > i + 1; i++) {
+		struct lqn_path_piece *a = &g_array_index(pieces, struct lqn_path_piece, i);
+		struct lqn_path_piece *b = &g_array_index(pieces, struct lqn_path_piece, --k);
+		struct lqn_path_piece swap = *a;
+
+		*a = *b;
+		*b = swap;
+	}
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis.h"
+
+#include <string.h>
+
+#include "internal.h"
+#include "model/build.h"
+#include "path/path.h"
+
+GQuark lqn_analysis_error_quark(void)
+{
+	return g_quark_from_static_string("lqn-analysis-error");
+}
+
+struct lqn_analysis *lqn_analysis_new(const struct lqn_options *options)
+{
+	struct lqn_analysis *a = g_new0(struct lqn_analysis, 1);
+
+	a->begin_mark = g_strdup(options->begin_mark);
+	a->end_mark = g_strdup(options->end_mark);
+	a->name = g_strdup(options->name ? options->name : "model");
+	a->begin = options->begin;
+	a->end = options->end;
+	a->begin_seen = a->end_seen = INT64_MIN;
+	a->all_paths = options->all_paths;
+	a->hosts = g_ptr_array_new_with_free_func((GDestroyNotify) lqn_party_free);
+	a->order = lqn_order_new(a);
+	a->invocations = g_ptr_array_new_with_free_func(lqn_invocation_free);
+	a->arcs = g_ptr_array_new_with_free_func(g_free);
+	a->samples = g_array_new(FALSE, FALSE, sizeof(struct lqn_hold_sample));
+	return a;
+}
+
+void lqn_analysis_free(struct lqn_analysis *a)
+{
+	if (!a) {
+		return;
+	}
+	lqn_order_free(a->order);
+	g_ptr_array_free(a->invocations, TRUE);
+	g_ptr_array_free(a->arcs, TRUE);
+	g_array_free(a->samples, TRUE);
+	g_ptr_array_free(a->hosts, TRUE);
+	g_free(a->begin_mark);
+	g_free(a->end_mark);
+	g_free(a->name);
+	g_free(a);
+}
+
+unsigned lqn_analysis_host(struct lqn_analysis *a, const char *name)
+{
+	for (guint i = 0; i < a->hosts->len; i++) {
+		if (strcmp(((struct lqn_party *) a->hosts->pdata[i])->name, name) == 0) {
+			return i;
+		}
+	}
+	g_ptr_array_add(a->hosts, lqn_party_new(name, a->hosts->len));
+	return a->hosts->len - 1;
+}
+
+/* ---- events that take effect at once ---- */
+
+static void on_thread(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
+{
+	struct lqn_actor *actor = lqn_party_actor(host, ev->thread.thread);
+
+	actor->unit = lqn_party_unit(host, ev->thread.pid);
+	if ((uint32_t) actor->key == ev->thread.pid) {
+		actor->unit->main = actor;
+	}
+	actor->parent = ev->thread.parent ? lqn_party_actor(host, ev->thread.parent) : NULL;
+	actor->born = ev->thread.born;
+	actor->kernel = ev->thread.kernel != 0;
+	g_free(actor->comm);
+	actor->comm = g_strdup(ev->thread.comm);
+	g_free(actor->exe);
+	actor->exe = g_strdup(ev->thread.exe);
+}
+
+static void on_thread_exit(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
+{
+	lqn_party_actor(host, ev->exit.thread)->died = ev->exit.at;
+}
+
+static void on_object(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
+{
+	struct lqn_end *end = lqn_party_end(host, ev->object.object);
+
+	end->kind = (uint8_t) ev->object.kind;
+	end->role = (uint8_t) ev->object.role;
+	end->peer = ev->object.peer ? lqn_party_end(host, ev->object.peer) : end->peer;
+	end->listener = ev->object.listener ? lqn_party_end(host, ev->object.listener) : NULL;
+	g_free(end->name);
+	end->name = *ev->object.name ? g_strdup(ev->object.name) : NULL;
+}
+
+/* `EVENT:VALUE`, or `EVENT` alone. */
+static bool mark_matches(const char *wanted, const struct lqn_event *ev)
+{
+	size_t len = strlen(ev->mark.name);
+
+	if (!wanted || strncmp(wanted, ev->mark.name, len) != 0) {
+		return false;
+	}
+	return wanted[len] == '\0' || (wanted[len] == ':' && strcmp(wanted + len + 1, ev->mark.value) == 0);
+}
+
+static void on_mark(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
+{
+	if (a->begin_seen == INT64_MIN && mark_matches(a->begin_mark, ev)) {
+		a->begin_seen = ev->mark.at;
+	} else if (a->end_seen == INT64_MIN && mark_matches(a->end_mark, ev) &&
+			(!a->begin_mark || a->begin_seen != INT64_MIN)) {
+		a->end_seen = ev->mark.at;
+	}
+}
+
+static void on_cpu(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
+{
+	struct lqn_cpu_use use = {
+		ev->cpu.cpu, ev->cpu.begin, ev->cpu.end, ev->cpu.idle, ev->cpu.hardirq, ev->cpu.softirq
+	};
+
+	g_array_append_val(host->cpus, use);
+}
+
+static void on_loss(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
+{
+	host->losses += MAX(ev->loss.count, 1);
+}
+
+static void on_summary(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
+{
+	host->begin = MIN(host->begin, ev->summary.begin);
+	host->end = MAX(host->end, ev->summary.end);
+	host->holes += ev->summary.holes;
+	host->contradictions += ev->summary.contradictions;
+}
+
+void lqn_analysis_event(struct lqn_analysis *a, unsigned host, const struct lqn_event *ev)
+{
+	static void (*const at_once[LQN_EV_COUNT])(struct lqn_analysis *, struct lqn_party *,
+		const struct lqn_event *) = {
+		[LQN_EV_THREAD] = on_thread,
+		[LQN_EV_EXIT] = on_thread_exit,
+		[LQN_EV_OBJECT] = on_object,
+		[LQN_EV_MARK] = on_mark,
+		[LQN_EV_CPU] = on_cpu,
+		[LQN_EV_LOSS] = on_loss,
+		[LQN_EV_SUMMARY] = on_summary,
+	};
+	struct lqn_party *party = a->hosts->pdata[host];
+
+	a->events++;
+	party->end = MAX(party->end, ev->ts);
+	if (ev->type < LQN_EV_COUNT && at_once[ev->type]) {
+		at_once[ev->type](a, party, ev);
+	} else {
+		lqn_order_push(a->order, party, ev);
+	}
+}
+
+static bool missing_mark(const char *which, const char *mark, int64_t seen, GError **error)
+{
+	if (!mark || seen != INT64_MIN) {
+		return false;
+	}
+	g_set_error(error, LQN_ANALYSIS_ERROR, LQN_ANALYSIS_NO_MARK,
+		"No event matches the %s mark `%s`: name a system call with a path (`openat:/path`) or "
+		"another event with a value (`app:phase:steady`) that the trace holds", which, mark);
+	return true;
+}
+
+bool lqn_analysis_finish(struct lqn_analysis *a, struct lqn_model **model, struct lqn_path_report **paths,
+	GError **error)
+{
+	if (a->events == 0) {
+		g_set_error(error, LQN_ANALYSIS_ERROR, LQN_ANALYSIS_NO_EVENTS,
+			"Not one `lqn:` event came: put filter.lqn.causal before this sink, or read a trace that it wrote");
+		return false;
+	}
+	lqn_order_flush(a->order);
+	if (missing_mark("begin", a->begin_mark, a->begin_seen, error) ||
+			missing_mark("end", a->end_mark, a->end_seen, error)) {
+		return false;
+	}
+	*model = lqn_model_build(a, paths, error);
+	return *model != NULL;
+}

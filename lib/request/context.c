@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Contexts: whose request a thread works on, and what its CPU time is charged to.
+ *
+ * A thread's CPU time is cut where a request reaches it (the work for it began when the thread came back from its last
+ * wait before), where the reply has gone out (what follows is a *tail*: second phase of that request if the thread then
+ * waits idle or takes the next one; beginning of another if it turns out to answer that one), and where it waits
+ * idle. Nothing is left over: what belongs to no context is kept as loose, and spread over the task's invocations.
+ */
+#include "internal.h"
+
+#include "layout/record.h"
+
+struct lqn_invocation *lqn_final(struct lqn_invocation *invocation)
+{
+	while (invocation && invocation->into) {
+		invocation = invocation->into;
+	}
+	return invocation;
+}
+
+struct lqn_invocation *lqn_invocation_new(struct lqn_analysis *a, struct lqn_actor *actor, int64_t ts,
+	struct lqn_arc *request)
+{
+	struct lqn_invocation *invocation = g_new0(struct lqn_invocation, 1);
+
+	invocation->actor = actor;
+	invocation->request = request;
+	invocation->anonymous = !request;
+	invocation->begin = invocation->end = ts;
+	g_ptr_array_add(a->invocations, invocation);
+	return invocation;
+}
+
+void lqn_invocation_free(gpointer data)
+{
+	struct lqn_invocation *invocation = data;
+
+	while (invocation->locks) {
+		struct lqn_lock_wait *next = invocation->locks->next;
+
+		g_free(invocation->locks);
+		invocation->locks = next;
+	}
+	if (invocation->actors) {
+		g_ptr_array_free(invocation->actors, TRUE);
+	}
+	g_free(invocation);
+}
+
+static void append_arc(struct lqn_invocation *caller, struct lqn_arc *arc)
+{
+	arc->caller = caller;
+	arc->next = NULL;
+	if (caller->last_arc) {
+		caller->last_arc->next = arc;
+	} else {
+		caller->arcs = arc;
+	}
+	caller->last_arc = arc;
+}
+
+struct lqn_arc *lqn_arc_new(struct lqn_analysis *a, struct lqn_invocation *caller, int64_t ts, struct lqn_end *via,
+	uint64_t word)
+{
+	struct lqn_arc *arc = g_new0(struct lqn_arc, 1);
+
+	arc->sent = ts;
+	arc->via = via;
+	arc->word = word;
+	append_arc(caller, arc);
+	g_ptr_array_add(a->arcs, arc);
+	return arc;
+}
+
+void lqn_actor_worked(struct lqn_invocation *invocation, struct lqn_actor *actor)
+{
+	if (invocation->actor == actor || (invocation->actors && g_ptr_array_find(invocation->actors, actor, NULL))) {
+		return;
+	}
+	if (!invocation->actors) {
+		invocation->actors = g_ptr_array_new();
+	}
+	g_ptr_array_add(invocation->actors, actor);
+}
+
+void lqn_charge(struct lqn_actor *actor, int64_t cpu, int64_t ts)
+{
+	int64_t used = cpu - actor->mark;
+
+	if (used <= 0) {
+		return;
+	}
+	if (actor->current) {
+		actor->current->cpu[0] += used;
+		actor->current->end = ts;
+	} else {
+		struct lqn_loose loose = { ts, used };
+
+		if (!actor->loose) {
+			actor->loose = g_array_new(FALSE, FALSE, sizeof(struct lqn_loose));
+		}
+		g_array_append_val(actor->loose, loose);
+	}
+	actor->mark = cpu;
+}
+
+/* Gives `into` all that `from` did, CPU time apart. */
+static void hand_over(struct lqn_invocation *from, struct lqn_invocation *into, bool second_phase)
+{
+	struct lqn_arc *next;
+
+	for (struct lqn_arc *arc = from->arcs; arc; arc = next) {
+		next = arc->next;
+		arc->second_phase |= second_phase;
+		append_arc(into, arc);
+	}
+	from->arcs = from->last_arc = NULL;
+	into->delay += from->delay;
+	into->disk_ns += from->disk_ns;
+	into->disks += from->disks;
+	into->device = from->device ? from->device : into->device;
+	into->lock_latency += from->lock_latency;
+	while (from->locks) {
+		struct lqn_lock_wait *wait = from->locks;
+
+		from->locks = wait->next;
+		wait->next = into->locks;
+		into->locks = wait;
+	}
+	lqn_actor_worked(into, from->actor);
+	for (guint i = 0; from->actors && i < from->actors->len; i++) {
+		lqn_actor_worked(into, from->actors->pdata[i]);
+	}
+	from->into = into;
+}
+
+void lqn_settle(struct lqn_actor *actor)
+{
+	struct lqn_invocation *tail = actor->current, *done;
+
+	if (!tail || !tail->tail_of || tail->into) {
+		return;
+	}
+	done = lqn_final(tail->tail_of);
+	if (done == tail) {
+		return;
+	}
+	done->cpu[1] += tail->cpu[0];
+	hand_over(tail, done, true);
+}
+
+void lqn_merge(struct lqn_invocation *from, struct lqn_invocation *into)
+{
+	from = lqn_final(from);
+	if (!from || from == into || lqn_final(into) == from) {
+		return;
+	}
+	into->cpu[0] += from->cpu[0];
+	into->latency += from->latency;
+	hand_over(from, into, false);
+}
+
+int64_t lqn_start_cpu(const struct lqn_actor *actor, int64_t cpu)
+{
+	return MIN(MAX(actor->last.end > 0 ? actor->last.cpu : 0, actor->mark), cpu);
+}
+
+int64_t lqn_latency_in(const struct lqn_actor *actor, int64_t call_begin)
+{
+	return actor->last.end > 0 && actor->last.call_begin == call_begin && !actor->last.preempted ?
+		actor->last.idle : 0;
+}
+
+struct lqn_invocation *lqn_begin_request(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_arc *request,
+	int64_t ts, int64_t cpu)
+{
+	const struct lqn_interval *last = &actor->last;
+	int64_t start = lqn_start_cpu(actor, cpu);
+	bool after_wait = last->end > 0 && actor->last_ts <= last->end;
+	struct lqn_invocation *invocation;
+
+	if (last->end > 0 && !after_wait) {
+		start = MAX(start, actor->last_cpu);
+	}
+	lqn_charge(actor, start, last->end > 0 ? last->end : ts);
+	lqn_settle(actor);
+	invocation = lqn_invocation_new(a, actor, ts, request);
+	if (after_wait) {
+		invocation->begin = MIN(last->end, ts);
+		invocation->latency = last->idle;
+	}
+	actor->current = invocation;
+	actor->mark = MAX(actor->mark, start);
+	if (request) {
+		request->callee = invocation;
+	}
+	return invocation;
+}
+
+struct lqn_invocation *lqn_context(struct lqn_analysis *a, struct lqn_actor *actor, int64_t ts, int64_t cpu)
+{
+	const struct lqn_interval *last = &actor->last;
+	struct lqn_invocation *invocation;
+	bool after_wait;
+
+	if (actor->current) {
+		return actor->current;
+	}
+	after_wait = last->end > 0 && last->end >= actor->last_ts;
+	lqn_charge(actor, lqn_start_cpu(actor, cpu), ts);
+	invocation = lqn_invocation_new(a, actor, after_wait ? MIN(last->end, ts) : ts, NULL);
+	invocation->end = ts;
+	if (last->end > 0 && last->call == LQN_CALL_SLEEP) {
+		invocation->origin = LQN_ORIGIN_TIMER;
+		invocation->absolute = actor->absolute;
+	} else if (last->end > 0 && last->call == LQN_CALL_FUTEX && last->object && !actor->woke_from_sleep &&
+			!lqn_word_is_lock(lqn_party_word(actor->host, last->object))) {
+		invocation->origin = LQN_ORIGIN_HANDOVER;
+	}
+	actor->woke_from_sleep = false;
+	actor->current = invocation;
+	return invocation;
+}
+
+void lqn_replied(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_invocation *done, int64_t begin,
+	int64_t end, int64_t cpu_begin, int64_t cpu_end)
+{
+	struct lqn_invocation *tail;
+
+	done->replied = end;
+	lqn_charge(actor, cpu_begin, begin);
+	done->send_cpu += cpu_end - cpu_begin;
+	actor->mark = MAX(actor->mark, cpu_end);
+	tail = lqn_invocation_new(a, actor, end, NULL);
+	tail->tail_of = done;
+	tail->origin = LQN_ORIGIN_REPLY;
+	actor->current = tail;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef LQN_REQUEST_INTERNAL_H
+#define LQN_REQUEST_INTERNAL_H
+
+/*
+ * What the sink's engine knows: hosts, threads (actors), objects, and the conversation between them. Filled by lib/request,
+ * read by lib/model and lib/path.
+ */
+#include "analysis.h"
+
+struct lqn_actor;
+struct lqn_end;
+struct lqn_invocation;
+
+/* ---- the time line of a thread ---- */
+
+/* A stretch off the CPU. Between two of them the thread ran. */
+struct lqn_interval {
+	int64_t begin, wake, end;	/* wake: < 0 if never seen; preempted: = begin */
+	int64_t cpu;			/* the thread's CPU clock, which stood still */
+	int64_t idle;			/* of [wake, end): a CPU of the host was idle */
+	int64_t call_begin;
+	uint64_t by, object, via;
+	uint8_t cause, evidence, call, state;
+	bool preempted, open;
+};
+
+/* A receive, by which the path finds the sender of what a thread waited for. */
+struct lqn_receipt {
+	int64_t begin, end, sent;
+	uint64_t sender;
+};
+
+/* ---- conversation ---- */
+
+/* One call from an invocation: request and, if there is one, reply. */
+struct lqn_arc {
+	struct lqn_invocation *caller, *callee;	/* callee: NULL until the request is received */
+	struct lqn_arc *next;			/* of the caller's */
+	struct lqn_end *via;			/* NULL: shared memory, by `word` */
+	uint64_t word;
+	int64_t sent, replied;			/* replied: 0 = not */
+	enum lqn_call_kind kind;
+	bool kind_known, second_phase, gone;	/* gone: taken back */
+};
+
+struct lqn_lock_wait {
+	struct lqn_lock_wait *next;
+	uint64_t word;
+	int64_t wait, latency;		/* ns blocked; of which runnable beside an idle CPU */
+};
+
+/* How a context without a request began. */
+enum lqn_origin { LQN_ORIGIN_UNKNOWN, LQN_ORIGIN_TIMER, LQN_ORIGIN_HANDOVER, LQN_ORIGIN_REPLY, LQN_ORIGIN_LOOP };
+
+/* One handling of one request by one task; or a cycle of a client; or work of which neither is known yet. */
+struct lqn_invocation {
+	struct lqn_actor *actor;
+	struct lqn_arc *request;		/* NULL: nobody's */
+	struct lqn_arc *arcs, *last_arc;	/* calls made */
+	struct lqn_invocation *into;		/* merged into this one */
+	struct lqn_invocation *tail_of;		/* work after the reply of this one */
+	struct lqn_end *conn, *last_send;
+	int64_t begin, end;
+	int64_t replied;			/* end of the reply's send; 0: not */
+	int64_t cpu[2], send_cpu;		/* by phase; of the reply's send */
+	int64_t delay, latency;			/* asleep; runnable after a waking with a CPU idle */
+	int64_t disk_ns, lock_latency;
+	uint64_t device;
+	uint32_t disks;
+	struct lqn_lock_wait *locks;
+	GPtrArray *actors;			/* others that worked on it: struct lqn_actor; owned; NULL: none */
+	enum lqn_origin origin;
+	bool anonymous, absolute, forwarded, gone;
+	/* for the model */
+	const char *path;			/* of callers, interned; NULL: not made yet */
+	struct lqn_cluster *cluster;
+};
+
+struct lqn_note {				/* a message under way */
+	struct lqn_note *next;
+	uint64_t seq;
+	struct lqn_arc *arc;			/* the request that it is */
+	struct lqn_invocation *reply_of;	/* the invocation that it answers */
+	struct lqn_invocation *caller;		/* queues: who gets the answer */
+};
+
+#define LQN_READERS_MAX 256
+
+struct lqn_end {
+	uint64_t id;
+	uint8_t kind, role;			/* enum lqn_object_kind, enum lqn_role */
+	struct lqn_end *peer, *listener;	/* borrowed */
+	char *name;				/* owned; NULL: none */
+	uint64_t sends;				/* in all that has come by now, later than what is worked on */
+	GPtrArray *readers;			/* struct lqn_actor, the first LQN_READERS_MAX; owned; NULL: none */
+	struct lqn_note *notes, *last_note;	/* sent, not received; oldest first */
+	GQueue open;				/* struct lqn_invocation: requests received here, not answered */
+	GQueue calls;				/* struct lqn_arc: requests sent here, not answered */
+};
+
+struct lqn_place {			/* where a thread waits */
+	uint64_t object;
+	uint8_t class;			/* 0 descriptor, 1 poll, 2 futex */
+	uint64_t count;
+};
+
+struct lqn_unit {			/* a process */
+	uint32_t pid;
+	struct lqn_actor *main;		/* borrowed */
+	bool serves;			/* it was seen to receive requests, or to accept */
+};
+
+struct lqn_hold {			/* a lock that a thread has after a contended wait for it */
+	uint64_t word;
+	int64_t since, cpu, slept;
+	struct lqn_invocation *invocation;
+};
+#define LQN_HOLDS_MAX 8
+
+struct lqn_actor {
+	struct lqn_party *host;
+	uint64_t key;
+	struct lqn_unit *unit;		/* never NULL */
+	struct lqn_actor *parent;
+	int64_t born, died;		/* -1: not within the trace */
+	bool kernel;
+	char *comm, *exe;		/* owned */
+	GArray *intervals;		/* struct lqn_interval, by time; owned */
+	GArray *receipts;		/* struct lqn_receipt, by end; owned; NULL: none */
+	GArray *places;			/* struct lqn_place; owned; NULL: none */
+	uint64_t sleeps, sends;		/* in all that has come by now */
+	int64_t first_accept;		/* -1: none */
+	bool polls, reads;		/* it ever waited for descriptors; read a socket */
+	/* state of the conversation */
+	struct lqn_invocation *current;
+	struct lqn_interval last;	/* last wait that had ended; end = 0: none */
+	int64_t call_blocked;		/* ns blocked in the call of `last` */
+	int64_t mark;			/* CPU clock up to which all is charged */
+	int64_t last_ts, last_cpu;	/* end of the last operation on a channel */
+	int64_t slept;			/* ns asleep, in all */
+	GArray *loose;			/* struct lqn_loose: CPU of no context; owned; NULL: none */
+	bool woke_from_sleep, absolute;
+	struct lqn_arc *pending_request;	/* a waker in another process has left it a request … */
+	struct lqn_invocation *pending_reply;	/* … or an answer */
+	struct lqn_hold holds[LQN_HOLDS_MAX];
+	uint32_t n_holds;
+	bool served;
+};
+
+struct lqn_loose {
+	int64_t ts, cpu;
+};
+
+struct lqn_cpu_use {
+	int32_t cpu;
+	int64_t begin, end, idle, hardirq, softirq;
+};
+
+struct lqn_party {			/* a host */
+	char *name;			/* owned */
+	unsigned number;
+	GHashTable *actors;		/* key -> struct lqn_actor, owned */
+	GPtrArray *by_age;		/* the same, in order of appearance; borrowed */
+	GHashTable *units;		/* pid -> struct lqn_unit, owned */
+	GHashTable *ends;		/* id -> struct lqn_end, owned */
+	GHashTable *words;		/* id -> struct lqn_word, owned */
+	GHashTable *directions;		/* pair of processes -> who asks whom */
+	GArray *cpus;			/* struct lqn_cpu_use; owned */
+	int64_t begin, end;
+	uint64_t holes, contradictions, losses;
+	int32_t max_cpu;
+};
+
+/* A futex word, or several that a wake has shown to be one. */
+struct lqn_word {
+	uint64_t id;
+	struct lqn_word *same;		/* another name of this one; NULL: itself */
+	uint64_t waits, both;		/* waits; of which by threads that wake as often */
+	GHashTable *users;		/* struct lqn_actor -> struct lqn_word_use, owned */
+};
+
+struct lqn_word_use {
+	uint64_t waits, wakes;
+};
+
+struct lqn_hold_sample {
+	struct lqn_party *host;
+	uint64_t word;
+	struct lqn_invocation *invocation;	/* borrowed; may be NULL */
+	struct lqn_actor *actor;
+	int64_t begin, hold, cpu, slept;
+};
+
+struct lqn_analysis {
+	char *begin_mark, *end_mark, *name;	/* owned */
+	int64_t begin, end;			/* asked for; INT64_MIN, INT64_MAX: not */
+	int64_t begin_seen, end_seen;		/* of the marks; INT64_MIN: not yet */
+	bool all_paths;
+	GPtrArray *hosts;			/* struct lqn_party, owned */
+	struct lqn_order *order;		/* owned */
+	GPtrArray *invocations;			/* struct lqn_invocation, owned, in order of begin as worked on */
+	GPtrArray *arcs;			/* struct lqn_arc, owned */
+	GArray *samples;			/* struct lqn_hold_sample, owned */
+	uint64_t events, healed, orphans, swapped;
+};
+
+/* ---- parties.c ---- */
+struct lqn_party *lqn_party_new(const char *name, unsigned number);
+void lqn_party_free(struct lqn_party *host);
+struct lqn_unit *lqn_party_unit(struct lqn_party *host, uint32_t pid);
+struct lqn_actor *lqn_party_actor(struct lqn_party *host, uint64_t key);
+struct lqn_end *lqn_party_end(struct lqn_party *host, uint64_t id);
+/* True if the thread was seen to read from there. */
+bool lqn_end_is_read_by(const struct lqn_end *end, struct lqn_actor *actor);
+struct lqn_word *lqn_party_word(struct lqn_party *host, uint64_t id);
+/* The one word that stands for all its names. */
+struct lqn_word *lqn_word_root(struct lqn_word *word);
+bool lqn_word_is_lock(struct lqn_word *word);
+/* The thread's CPU clock at a time. */
+int64_t lqn_actor_cpu_at(const struct lqn_actor *actor, int64_t ts);
+/* True for a process that only asks, from one loop: no request ever comes to it, and it does not sleep. */
+bool lqn_actor_is_loop_client(const struct lqn_actor *actor);
+
+/* ---- order.c: events in order of what they tell, with a look ahead ---- */
+struct lqn_order *lqn_order_new(struct lqn_analysis *analysis);
+void lqn_order_free(struct lqn_order *order);
+void lqn_order_push(struct lqn_order *order, struct lqn_party *host, const struct lqn_event *ev);
+void lqn_order_flush(struct lqn_order *order);
+
+/* ---- the conversation; called in order ---- */
+/* context.c */
+struct lqn_invocation *lqn_final(struct lqn_invocation *invocation);
+struct lqn_invocation *lqn_invocation_new(struct lqn_analysis *analysis, struct lqn_actor *actor, int64_t ts,
+	struct lqn_arc *request);
+void lqn_invocation_free(gpointer invocation);
+struct lqn_arc *lqn_arc_new(struct lqn_analysis *analysis, struct lqn_invocation *caller, int64_t ts,
+	struct lqn_end *via, uint64_t word);
+void lqn_charge(struct lqn_actor *actor, int64_t cpu, int64_t ts);
+void lqn_settle(struct lqn_actor *actor);
+void lqn_merge(struct lqn_invocation *from, struct lqn_invocation *into);
+/* A request reaches a thread, in a call that ended at `ts` with the CPU clock at `cpu`. */
+struct lqn_invocation *lqn_begin_request(struct lqn_analysis *analysis, struct lqn_actor *actor,
+	struct lqn_arc *request, int64_t ts, int64_t cpu);
+/* The context of something that a thread does at `ts` of its own accord. */
+struct lqn_invocation *lqn_context(struct lqn_analysis *analysis, struct lqn_actor *actor, int64_t ts, int64_t cpu);
+/* The reply of `done` went out in a call of the thread. */
+void lqn_replied(struct lqn_analysis *analysis, struct lqn_actor *actor, struct lqn_invocation *done,
+	int64_t begin, int64_t end, int64_t cpu_begin, int64_t cpu_end);
+/* CPU clock at which the work for what arrives now began. */
+int64_t lqn_start_cpu(const struct lqn_actor *actor, int64_t cpu);
+/* Latency of the wait in the call that began at `call_begin`. */
+int64_t lqn_latency_in(const struct lqn_actor *actor, int64_t call_begin);
+void lqn_actor_worked(struct lqn_invocation *invocation, struct lqn_actor *actor);
+/* messages.c */
+void lqn_on_send(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
+void lqn_on_receive(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
+/* waits.c */
+void lqn_on_wait(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
+void lqn_on_sleep(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
+void lqn_on_awake(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
+void lqn_on_disk(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
+void lqn_on_futex_block(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
+void lqn_on_futex_wait(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
+void lqn_on_futex_wake(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
+
+#endif

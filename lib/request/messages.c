@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Requests and replies out of messages.
+ *
+ * On a connection the end that accepted answers: what goes out of it while a request that came in is open is the reply to
+ * the oldest open one, whoever sends it (that is how work that was handed over inside a process is found). Queues have
+ * no such ends: a message into a queue that a caller further up reads is the reply to that caller, and what lies between
+ * was forwarded.
+ */
+#include "internal.h"
+
+#define HOPS_MAX 8	/* callers looked through for the one who reads a queue */
+
+static bool is_stream(const struct lqn_end *end)
+{
+	return end->kind == LQN_OBJ_TCP || end->kind == LQN_OBJ_UNIX;
+}
+
+static bool is_shared(const struct lqn_end *end)
+{
+	return end->kind == LQN_OBJ_PIPE || end->kind == LQN_OBJ_FIFO || end->kind == LQN_OBJ_QUEUE ||
+		end->kind == LQN_OBJ_EVENTFD;
+}
+
+/* Where what is sent into `end` is read; NULL: not known. */
+static struct lqn_end *target(struct lqn_end *end)
+{
+	return is_shared(end) ? end : end->peer;
+}
+
+static struct lqn_note *note(struct lqn_end *end, uint64_t seq)
+{
+	struct lqn_note *it = g_new0(struct lqn_note, 1);
+
+	it->seq = seq;
+	if (end->last_note) {
+		end->last_note->next = it;
+	} else {
+		end->notes = it;
+	}
+	end->last_note = it;
+	return it;
+}
+
+/* Takes the note of a message out; NULL if it was not seen to be sent. In a stream, older ones were lost and go too. */
+static struct lqn_note *take_note(struct lqn_end *end, uint64_t seq)
+{
+	struct lqn_note *before = NULL;
+
+	for (struct lqn_note *it = end->notes; it; before = it, it = it->next) {
+		if (it->seq != seq) {
+			continue;
+		}
+		if (before) {
+			before->next = it->next;
+		} else {
+			end->notes = it->next;
+		}
+		if (!it->next) {
+			end->last_note = before;
+		}
+		return it;
+	}
+	return NULL;
+}
+
+static void done_with(struct lqn_actor *actor, int64_t ts, int64_t cpu)
+{
+	actor->last_ts = ts;
+	actor->last_cpu = cpu;
+}
+
+static bool same_process(const struct lqn_actor *a, const struct lqn_actor *b)
+{
+	return a->host == b->host && a->unit == b->unit;
+}
+
+static void replied(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_invocation *done,
+	const struct lqn_event *ev)
+{
+	lqn_replied(a, actor, done, ev->send.begin, ev->send.end, ev->send.cpu_begin, ev->send.cpu_end);
+}
+
+/* A send on a connection on which a request is open. */
+static void send_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, const struct lqn_event *ev)
+{
+	struct lqn_invocation *current = lqn_final(actor->current), *done;
+	struct lqn_note *message;
+
+	while (end->open.length > 1 && current && lqn_final(g_queue_peek_tail(&end->open)) == current) {
+		g_queue_pop_head(&end->open);	/* the reply of an older one was lost */
+		a->healed++;
+	}
+	done = lqn_final(g_queue_pop_head(&end->open));
+	if (!current) {
+		current = lqn_final(lqn_context(a, actor, ev->send.begin, ev->send.cpu_begin));
+		lqn_merge(current, done);
+		actor->current = done;
+	} else if (current != done && same_process(actor, done->actor) && current->anonymous) {
+		/* work of which nobody knew whose it is: the reply says so */
+		current->tail_of = NULL;
+		lqn_charge(actor, ev->send.cpu_begin, ev->send.begin);
+		lqn_merge(current, done);
+		actor->current = done;
+	}
+	lqn_actor_worked(done, actor);
+	message = note(end, ev->send.seq);
+	message->reply_of = done;
+	if (current != done && !same_process(actor, done->actor) && !current->into) {
+		/* another process answers: it was forwarded there */
+		struct lqn_invocation *it = current;
+
+		for (int hops = 0; it && it != done && it->request && hops < HOPS_MAX; hops++) {
+			it->request->kind = LQN_FORWARD;
+			it->request->kind_known = true;
+			it = lqn_final(it->request->caller);
+		}
+		done->forwarded = true;
+		replied(a, actor, current, ev);
+	} else {
+		replied(a, actor, done, ev);
+	}
+}
+
+/* Two messages whose sends overlapped were taken for each other: the reply says whose was whose. */
+static bool swap_calls(struct lqn_analysis *a, struct lqn_invocation **path, int *length, struct lqn_invocation *reader)
+{
+	for (int i = 0; i < *length; i++) {
+		struct lqn_arc *mine = path[i]->request, *its = NULL;
+		struct lqn_invocation *other;
+
+		for (struct lqn_arc *arc = reader->arcs; mine && arc; arc = arc->next) {
+			if (arc->replied == 0 && !arc->gone && arc->via == mine->via && arc->word == mine->word) {
+				its = arc;
+			}
+		}
+		if (!its || its == mine) {
+			continue;
+		}
+		/* the callees change places, so that each arc stays in its caller's list */
+		other = its->callee;
+		its->callee = path[i];
+		path[i]->request = its;
+		mine->callee = other;
+		if (other) {
+			other->request = mine;
+		}
+		*length = i + 1;
+		a->swapped++;
+		return true;
+	}
+	return false;
+}
+
+/* A send into a queue: a reply if a caller further up reads it. */
+static bool send_queue_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *to,
+	struct lqn_end *end, struct lqn_invocation *current, const struct lqn_event *ev)
+{
+	struct lqn_invocation *path[HOPS_MAX], *it = current, *top;
+	struct lqn_note *message;
+	int length = 0;
+
+	while (it && length < HOPS_MAX) {
+		if (length > 0 && it->replied == 0 && lqn_end_is_read_by(to, it->actor)) {
+			break;
+		}
+		path[length++] = it;
+		it = it->request ? lqn_final(it->request->caller) : NULL;
+	}
+	if (!it && to->readers && to->readers->len == 1) {
+		struct lqn_invocation *reader = ((struct lqn_actor *) to->readers->pdata[0])->current;
+
+		if (reader && !reader->tail_of && (reader = lqn_final(reader)) != current && reader->replied == 0 &&
+				swap_calls(a, path, &length, reader)) {
+			it = reader;
+		}
+	}
+	if (!it || it == current || length >= HOPS_MAX || !path[length - 1]->request) {
+		return false;
+	}
+	top = path[length - 1];
+	top->request->replied = -1;	/* on its way */
+	for (int i = 0; i < length - 1; i++) {
+		if (path[i]->request) {
+			path[i]->request->kind = LQN_FORWARD;
+			path[i]->request->kind_known = true;
+		}
+	}
+	for (int i = 1; i < length; i++) {
+		path[i]->forwarded = true;
+	}
+	message = note(end, ev->send.seq);
+	message->reply_of = top;
+	message->caller = it;
+	replied(a, actor, path[0], ev);
+	return true;
+}
+
+static struct lqn_arc *last_call(struct lqn_end *end)
+{
+	return g_queue_peek_tail(&end->calls);
+}
+
+void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
+{
+	struct lqn_actor *actor = lqn_party_actor(host, ev->send.thread);
+	struct lqn_end *end = lqn_party_end(host, ev->send.object), *to = target(end);
+	struct lqn_invocation *current;
+	struct lqn_arc *arc;
+	bool stream = is_stream(end), two_way;
+
+	if (!to || (!stream && !is_shared(end) && end->kind != LQN_OBJ_DATAGRAM && end->kind != LQN_OBJ_UDP)) {
+		return;
+	}
+	if (stream && end->open.length > 0) {
+		send_reply(a, actor, end, ev);
+		done_with(actor, ev->send.end, ev->send.cpu_end);
+		return;
+	}
+	two_way = to->sends > 0;
+	if (lqn_actor_is_loop_client(actor) && (!actor->current || actor->current->conn != end)) {
+		/* several requests in flight in one loop: each connection is a customer of its own */
+		struct lqn_invocation *cycle;
+
+		lqn_charge(actor, lqn_start_cpu(actor, ev->send.cpu_begin), ev->send.begin);
+		cycle = lqn_invocation_new(a, actor, ev->send.begin, NULL);
+		cycle->origin = LQN_ORIGIN_LOOP;
+		cycle->conn = end;
+		actor->current = cycle;
+	}
+	current = lqn_context(a, actor, ev->send.begin, ev->send.cpu_begin);
+	if (!current->tail_of) {
+		current = lqn_final(current);
+	}
+	if (!stream && send_queue_reply(a, actor, to, end, current, ev)) {
+		done_with(actor, ev->send.end, ev->send.cpu_end);
+		return;
+	}
+	arc = stream ? last_call(end) : NULL;
+	if (!(arc && arc->replied == 0 && lqn_final(arc->caller) == current && two_way && current->last_send == end)) {
+		arc = lqn_arc_new(a, current, ev->send.begin, end, 0);
+		if (stream) {
+			struct lqn_arc *oldest;
+
+			/* the server has answered an older one of another context: that reply was lost */
+			while ((oldest = g_queue_peek_head(&end->calls)) && two_way && oldest->replied == 0 &&
+					lqn_final(oldest->caller) != current && oldest->callee &&
+					lqn_final(oldest->callee)->replied) {
+				g_queue_pop_head(&end->calls);
+				a->healed++;
+			}
+			g_queue_push_tail(&end->calls, arc);
+		}
+	}
+	current->last_send = end;
+	note(end, ev->send.seq)->arc = arc;
+	done_with(actor, ev->send.end, ev->send.cpu_end);
+}
+
+/* Goes on with a context in which a reply has arrived. */
+static void resume(struct lqn_actor *actor, struct lqn_invocation *caller, const struct lqn_event *ev)
+{
+	struct lqn_invocation *current = lqn_final(actor->current);
+
+	if (current != caller) {
+		lqn_charge(actor, lqn_start_cpu(actor, ev->receive.cpu_end), ev->receive.end);
+		lqn_settle(actor);
+		actor->current = caller;
+	}
+	lqn_charge(actor, ev->receive.cpu_end, ev->receive.end);
+	caller->end = ev->receive.end;
+	caller->latency += lqn_latency_in(actor, ev->receive.begin);
+	if (caller->origin == LQN_ORIGIN_LOOP) {
+		actor->current = NULL;	/* this customer's cycle is over */
+	}
+}
+
+static void receive_reply(struct lqn_actor *actor, struct lqn_end *end, struct lqn_note *message,
+	const struct lqn_event *ev)
+{
+	struct lqn_invocation *done = lqn_final(message->reply_of), *caller;
+	struct lqn_arc *arc = done->request;
+
+	if (!arc) {
+		return;
+	}
+	arc->replied = ev->receive.end;
+	g_queue_remove(&end->calls, arc);
+	caller = arc->caller;
+	if (!caller->tail_of || caller->into) {
+		caller = lqn_final(caller);
+	}
+	resume(actor, caller, ev);
+}
+
+static void receive_queue_reply(struct lqn_actor *actor, struct lqn_note *message, const struct lqn_event *ev)
+{
+	message->reply_of->request->replied = ev->receive.end;
+	resume(actor, lqn_final(message->caller), ev);
+}
+
+void lqn_on_receive(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
+{
+	struct lqn_actor *actor = lqn_party_actor(host, ev->receive.thread);
+	struct lqn_end *end = lqn_party_end(host, ev->receive.object);
+	struct lqn_end *from = ev->receive.from ? lqn_party_end(host, ev->receive.from) : NULL;
+	bool stream = is_stream(end);
+
+	for (uint32_t i = 0; from && i < ev->receive.count; i++) {
+		struct lqn_note *message = take_note(from, ev->receive.seq + i);
+
+		if (!message) {
+			continue;
+		}
+		if (message->reply_of && stream) {
+			receive_reply(actor, end, message, ev);
+		} else if (message->reply_of) {
+			receive_queue_reply(actor, message, ev);
+		} else if (!stream || !message->arc || !message->arc->callee) {
+			struct lqn_invocation *invocation = lqn_begin_request(a, actor, message->arc,
+				ev->receive.end, ev->receive.cpu_end);
+
+			invocation->conn = end;
+			if (stream && end->sends > 0) {
+				g_queue_push_tail(&end->open, invocation);
+			}
+		}
+		done_with(actor, ev->receive.end, ev->receive.cpu_end);
+		g_free(message);
+	}
+}

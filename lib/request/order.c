@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Events come when their evidence is complete, not in the order of what they tell: a send when its call ends, a receive
+ * when its sender is known. Here they wait in a heap, ordered by what they tell, and are worked on when
+ * LOOKAHEAD others have come after them. On the way in they are counted: whether anything ever comes back on a
+ * connection, who reads from a queue, whether a futex word is a lock, are known by the time they are needed. A trace with fewer
+ * events than that is thus known as a whole before the first is worked on.
+ */
+#include "internal.h"
+
+#include "layout/record.h"
+
+
+#define LOOKAHEAD (1u << 18)
+
+struct entry {
+	int64_t ts;
+	uint64_t number;		/* of arrival: ties keep it, as output must not depend on a heap's whims */
+	uint32_t event;			/* index of a slot */
+	uint16_t host;
+	uint8_t rank;			/* among equal ts: what ends comes before what begins */
+	uint8_t action;
+};
+
+struct slot {
+	struct lqn_event ev;
+	uint32_t uses, next_free;
+};
+
+struct lqn_order {
+	struct lqn_analysis *analysis;	/* borrowed */
+	GArray *heap;			/* struct entry; owned */
+	GArray *slots;			/* struct slot; owned */
+	uint32_t free;			/* head of the free slots, + 1 */
+	uint64_t number;
+};
+
+enum action {
+	ON_WAIT, ON_SEND, ON_RECEIVE, ON_SLEEP, ON_AWAKE, ON_DISK, ON_FUTEX_BLOCK, ON_FUTEX_WAIT, ON_FUTEX_WAKE,
+};
+
+static const struct {
+	uint8_t rank;
+	void (*on)(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
+} actions[] = {
+	[ON_WAIT] = { 0, lqn_on_wait },
+	[ON_RECEIVE] = { 1, lqn_on_receive },
+	[ON_SLEEP] = { 1, lqn_on_sleep },
+	[ON_AWAKE] = { 1, lqn_on_awake },
+	[ON_DISK] = { 1, lqn_on_disk },
+	[ON_FUTEX_WAIT] = { 1, lqn_on_futex_wait },
+	[ON_SEND] = { 2, lqn_on_send },
+	[ON_FUTEX_BLOCK] = { 2, lqn_on_futex_block },
+	[ON_FUTEX_WAKE] = { 2, lqn_on_futex_wake },
+};
+
+struct lqn_order *lqn_order_new(struct lqn_analysis *analysis)
+{
+	struct lqn_order *order = g_new0(struct lqn_order, 1);
+
+	order->analysis = analysis;
+	order->heap = g_array_new(FALSE, FALSE, sizeof(struct entry));
+	order->slots = g_array_new(FALSE, FALSE, sizeof(struct slot));
+	return order;
+}
+
+void lqn_order_free(struct lqn_order *order)
+{
+	if (!order) {
+		return;
+	}
+	g_array_free(order->heap, TRUE);
+	g_array_free(order->slots, TRUE);
+	g_free(order);
+}
+
+static bool before(const struct entry *a, const struct entry *b)
+{
+	if (a->ts != b->ts) {
+		return a->ts < b->ts;
+	}
+	return a->rank != b->rank ? a->rank < b->rank : a->number < b->number;
+}
+
+static void pop(struct lqn_order *order)
+{
+	struct entry *heap = (struct entry *) (void *) order->heap->data;
+	struct entry top = heap[0], last = heap[order->heap->len - 1];
+	guint n = order->heap->len - 1, i = 0;
+	struct lqn_event ev;
+	struct slot *slot;
+
+	g_array_set_size(order->heap, n);
+	for (guint child; (child = 2 * i + 1) < n; i = child) {
+		if (child + 1 < n && before(&heap[child + 1], &heap[child])) {
+			child++;
+		}
+		if (!before(&heap[child], &last)) {
+			break;
+		}
+		heap[i] = heap[child];
+	}
+	if (n > 0) {
+		heap[i] = last;
+	}
+	slot = &g_array_index(order->slots, struct slot, top.event);
+	ev = slot->ev;
+	if (--slot->uses == 0) {
+		slot->next_free = order->free;
+		order->free = top.event + 1;
+	}
+	actions[top.action].on(order->analysis, order->analysis->hosts->pdata[top.host], &ev);
+}
+
+static void push(struct lqn_order *order, const struct lqn_party *host, uint32_t event, enum action action, int64_t ts)
+{
+	struct entry entry = { ts, order->number++, event, (uint16_t) host->number, actions[action].rank, (uint8_t) action };
+	struct entry *heap;
+	guint i = order->heap->len;
+
+	g_array_index(order->slots, struct slot, event).uses++;
+	g_array_set_size(order->heap, i + 1);
+	heap = (struct entry *) (void *) order->heap->data;
+	for (; i > 0 && before(&entry, &heap[(i - 1) / 2]); i = (i - 1) / 2) {
+		heap[i] = heap[(i - 1) / 2];
+	}
+	heap[i] = entry;
+}
+
+static uint32_t take_slot(struct lqn_order *order, const struct lqn_event *ev)
+{
+	uint32_t index;
+
+	if (order->free) {
+		index = order->free - 1;
+		order->free = g_array_index(order->slots, struct slot, index).next_free;
+	} else {
+		index = order->slots->len;
+		g_array_set_size(order->slots, index + 1);
+	}
+	g_array_index(order->slots, struct slot, index).ev = *ev;
+	g_array_index(order->slots, struct slot, index).uses = 0;
+	return index;
+}
+
+/* ---- what is counted on the way in ---- */
+
+static struct lqn_word_use *word_use(struct lqn_word *word, struct lqn_actor *actor)
+{
+	struct lqn_word_use *use = g_hash_table_lookup(word->users, actor);
+
+	if (!use) {
+		use = g_new0(struct lqn_word_use, 1);
+		g_hash_table_insert(word->users, actor, use);
+	}
+	return use;
+}
+
+static void count_word_wait(struct lqn_party *host, struct lqn_actor *actor, uint64_t id)
+{
+	struct lqn_word *word = lqn_party_word(host, id);
+	struct lqn_word_use *use = word_use(word, actor);
+
+	use->waits++;
+	word = lqn_word_root(word);
+	word->waits++;
+	word->both += use->waits <= use->wakes;
+}
+
+static void count_word_wake(struct lqn_party *host, const struct lqn_event *ev, struct lqn_actor *actor)
+{
+	struct lqn_word *word = lqn_party_word(host, ev->futex_wake.object);
+
+	if (ev->futex_wake.index == 0) {
+		struct lqn_word_use *use = word_use(word, actor);
+
+		use->wakes++;
+		lqn_word_root(word)->both += use->wakes <= use->waits;
+	}
+	if (ev->futex_wake.woken_object && ev->futex_wake.woken_object != ev->futex_wake.object) {
+		/* a wake on one woke a waiter on the other: two mappings of one word */
+		struct lqn_word *a = lqn_word_root(word);
+		struct lqn_word *b = lqn_word_root(lqn_party_word(host, ev->futex_wake.woken_object));
+
+		if (a != b) {
+			b->same = a;
+			a->waits += b->waits;
+			a->both += b->both;
+		}
+	}
+}
+
+static void count_send(struct lqn_party *host, const struct lqn_event *ev)
+{
+	lqn_party_end(host, ev->send.object)->sends++;
+	lqn_party_actor(host, ev->send.thread)->sends++;
+}
+
+static bool is_mailbox(const struct lqn_end *end)
+{
+	return end->kind == LQN_OBJ_PIPE || end->kind == LQN_OBJ_FIFO || end->kind == LQN_OBJ_QUEUE ||
+		end->kind == LQN_OBJ_EVENTFD || end->kind == LQN_OBJ_DATAGRAM;
+}
+
+static void count_receive(struct lqn_party *host, const struct lqn_event *ev)
+{
+	struct lqn_end *end = lqn_party_end(host, ev->receive.object);
+	struct lqn_actor *actor = lqn_party_actor(host, ev->receive.thread);
+	struct lqn_receipt receipt = {
+		ev->receive.begin, ev->receive.end, ev->receive.sent, ev->receive.sender
+	};
+
+	if (!end->readers) {
+		end->readers = g_ptr_array_new();
+	}
+	if (end->readers->len < LQN_READERS_MAX && !lqn_end_is_read_by(end, actor)) {
+		g_ptr_array_add(end->readers, actor);
+	}
+	actor->reads |= end->kind == LQN_OBJ_TCP || end->kind == LQN_OBJ_UNIX;
+	if (end->role == LQN_ROLE_SERVER || is_mailbox(end)) {
+		actor->unit->serves = true;
+	}
+	if (ev->receive.sender) {
+		if (!actor->receipts) {
+			actor->receipts = g_array_new(FALSE, FALSE, sizeof(struct lqn_receipt));
+		}
+		g_array_append_val(actor->receipts, receipt);
+	}
+}
+
+static void count_place(struct lqn_actor *actor, uint64_t object, uint8_t class)
+{
+	struct lqn_place place = { object, class, 1 };
+
+	if (!actor->places) {
+		actor->places = g_array_new(FALSE, FALSE, sizeof(struct lqn_place));
+	}
+	for (guint i = 0; i < actor->places->len; i++) {
+		struct lqn_place *it = &g_array_index(actor->places, struct lqn_place, i);
+
+		if (it->object == object && it->class == class) {
+			it->count++;
+			return;
+		}
+	}
+	/* a thread that waits at so many places waits at none of them as a member of a pool */
+	if (actor->places->len < 64) {
+		g_array_append_val(actor->places, place);
+	}
+}
+
+static void count_wait(struct lqn_party *host, const struct lqn_event *ev)
+{
+	struct lqn_actor *actor = lqn_party_actor(host, ev->wait.thread);
+	struct lqn_interval interval = {
+		.begin = ev->wait.begin, .wake = ev->wait.wake, .end = ev->wait.end, .cpu = ev->wait.cpu,
+		.idle = ev->wait.idle, .call_begin = ev->wait.call_begin, .by = ev->wait.by, .object = ev->wait.object,
+		.via = ev->wait.via, .cause = (uint8_t) ev->wait.cause, .evidence = (uint8_t) ev->wait.evidence,
+		.call = (uint8_t) ev->wait.call, .state = (uint8_t) ev->wait.state, .open = ev->wait.open != 0,
+	};
+
+	g_array_append_val(actor->intervals, interval);
+	switch (ev->wait.call) {
+	case LQN_CALL_EPOLL_WAIT:
+	case LQN_CALL_POLL:
+	case LQN_CALL_SELECT:
+		actor->polls = true;
+		if (ev->wait.object) {
+			count_place(actor, ev->wait.object, 1);
+		}
+		break;
+	case LQN_CALL_FUTEX:
+		count_place(actor, ev->wait.object, 2);
+		break;
+	default:
+		if (ev->wait.object) {
+			count_place(actor, ev->wait.object, 0);
+		}
+		break;
+	}
+}
+
+static void count_preempted(struct lqn_party *host, const struct lqn_event *ev)
+{
+	struct lqn_interval interval = {
+		.begin = ev->preempted.begin, .wake = ev->preempted.begin, .end = ev->preempted.end,
+		.cpu = ev->preempted.cpu, .idle = ev->preempted.idle, .by = ev->preempted.by, .preempted = true,
+	};
+
+	g_array_append_val(lqn_party_actor(host, ev->preempted.thread)->intervals, interval);
+}
+
+static void count_accept(struct lqn_party *host, const struct lqn_event *ev)
+{
+	struct lqn_actor *actor = lqn_party_actor(host, ev->accept.thread);
+
+	if (actor->first_accept < 0) {
+		actor->first_accept = ev->accept.end;
+	}
+	actor->unit->serves = true;
+}
+
+void lqn_order_push(struct lqn_order *order, struct lqn_party *host, const struct lqn_event *ev)
+{
+	uint32_t slot;
+
+	switch (ev->type) {
+	case LQN_EV_WAIT:
+		count_wait(host, ev);
+		push(order, host, take_slot(order, ev), ON_WAIT, ev->wait.end);
+		break;
+	case LQN_EV_PREEMPTED:
+		count_preempted(host, ev);
+		break;
+	case LQN_EV_SEND:
+		count_send(host, ev);
+		push(order, host, take_slot(order, ev), ON_SEND, ev->send.begin);
+		break;
+	case LQN_EV_RECEIVE:
+		count_receive(host, ev);
+		push(order, host, take_slot(order, ev), ON_RECEIVE, ev->receive.end);
+		break;
+	case LQN_EV_ACCEPT:
+		count_accept(host, ev);
+		break;
+	case LQN_EV_SLEEP:
+		lqn_party_actor(host, ev->sleep.thread)->sleeps++;
+		slot = take_slot(order, ev);
+		push(order, host, slot, ON_SLEEP, ev->sleep.begin);
+		push(order, host, slot, ON_AWAKE, ev->sleep.end);
+		break;
+	case LQN_EV_DISK:
+		push(order, host, take_slot(order, ev), ON_DISK, ev->disk.end);
+		break;
+	case LQN_EV_FUTEX_WAIT:
+		slot = take_slot(order, ev);
+		if (ev->futex_wait.blocked) {
+			count_word_wait(host, lqn_party_actor(host, ev->futex_wait.thread), ev->futex_wait.object);
+			push(order, host, slot, ON_FUTEX_BLOCK, ev->futex_wait.begin);
+		}
+		push(order, host, slot, ON_FUTEX_WAIT, ev->futex_wait.end);
+		break;
+	case LQN_EV_FUTEX_WAKE:
+		count_word_wake(host, ev, lqn_party_actor(host, ev->futex_wake.thread));
+		push(order, host, take_slot(order, ev), ON_FUTEX_WAKE, ev->futex_wake.begin);
+		break;
+	default:
+		break;
+	}
+	while (order->heap->len > LOOKAHEAD) {
+		pop(order);
+	}
+}
+
+void lqn_order_flush(struct lqn_order *order)
+{
+	while (order->heap->len > 0) {
+		pop(order);
+	}
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+
+/* Hosts, their threads, and the ends of their channels. */
+#include "internal.h"
+
+static guint hash_64(gconstpointer key)
+{
+	return (guint) ((*(const uint64_t *) key * 0x9e3779b97f4a7c15u) >> 32);
+}
+
+static gboolean equal_64(gconstpointer a, gconstpointer b)
+{
+	return *(const uint64_t *) a == *(const uint64_t *) b;
+}
+
+static void free_array(GArray *array)
+{
+	if (array) {
+		g_array_free(array, TRUE);
+	}
+}
+
+static void actor_free(gpointer data)
+{
+	struct lqn_actor *actor = data;
+
+	free_array(actor->intervals);
+	free_array(actor->receipts);
+	free_array(actor->places);
+	free_array(actor->loose);
+	g_free(actor->comm);
+	g_free(actor->exe);
+	g_free(actor);
+}
+
+static void end_free(gpointer data)
+{
+	struct lqn_end *end = data;
+
+	while (end->notes) {
+		struct lqn_note *next = end->notes->next;
+
+		g_free(end->notes);
+		end->notes = next;
+	}
+	if (end->readers) {
+		g_ptr_array_free(end->readers, TRUE);
+	}
+	g_queue_clear(&end->open);
+	g_queue_clear(&end->calls);
+	g_free(end->name);
+	g_free(end);
+}
+
+static void word_free(gpointer data)
+{
+	struct lqn_word *word = data;
+
+	g_hash_table_destroy(word->users);
+	g_free(word);
+}
+
+struct lqn_party *lqn_party_new(const char *name, unsigned number)
+{
+	struct lqn_party *host = g_new0(struct lqn_party, 1);
+
+	host->name = g_strdup(name);
+	host->number = number;
+	/* keys lie within the values */
+	host->actors = g_hash_table_new_full(hash_64, equal_64, NULL, actor_free);
+	host->by_age = g_ptr_array_new();
+	host->units = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
+	host->ends = g_hash_table_new_full(hash_64, equal_64, NULL, end_free);
+	host->words = g_hash_table_new_full(hash_64, equal_64, NULL, word_free);
+	host->directions = g_hash_table_new_full(hash_64, equal_64, g_free, NULL);
+	host->cpus = g_array_new(FALSE, FALSE, sizeof(struct lqn_cpu_use));
+	host->begin = INT64_MAX;
+	host->end = INT64_MIN;
+	host->max_cpu = -1;
+	return host;
+}
+
+void lqn_party_free(struct lqn_party *host)
+{
+	g_hash_table_destroy(host->actors);
+	g_ptr_array_free(host->by_age, TRUE);
+	g_hash_table_destroy(host->units);
+	g_hash_table_destroy(host->ends);
+	g_hash_table_destroy(host->words);
+	g_hash_table_destroy(host->directions);
+	g_array_free(host->cpus, TRUE);
+	g_free(host->name);
+	g_free(host);
+}
+
+struct lqn_unit *lqn_party_unit(struct lqn_party *host, uint32_t pid)
+{
+	struct lqn_unit *unit = g_hash_table_lookup(host->units, GUINT_TO_POINTER(pid));
+
+	if (!unit) {
+		unit = g_new0(struct lqn_unit, 1);
+		unit->pid = pid;
+		g_hash_table_insert(host->units, GUINT_TO_POINTER(pid), unit);
+	}
+	return unit;
+}
+
+struct lqn_actor *lqn_party_actor(struct lqn_party *host, uint64_t key)
+{
+	struct lqn_actor *actor = g_hash_table_lookup(host->actors, &key);
+
+	if (!actor) {
+		actor = g_new0(struct lqn_actor, 1);
+		actor->host = host;
+		actor->key = key;
+		actor->born = actor->died = actor->first_accept = -1;
+		actor->intervals = g_array_new(FALSE, FALSE, sizeof(struct lqn_interval));
+		/* a process of its own until more is told of it */
+		actor->unit = lqn_party_unit(host, (uint32_t) key);
+		g_hash_table_insert(host->actors, &actor->key, actor);
+		g_ptr_array_add(host->by_age, actor);
+	}
+	return actor;
+}
+
+struct lqn_end *lqn_party_end(struct lqn_party *host, uint64_t id)
+{
+	struct lqn_end *end = g_hash_table_lookup(host->ends, &id);
+
+	if (!end) {
+		end = g_new0(struct lqn_end, 1);
+		end->id = id;
+		g_queue_init(&end->open);
+		g_queue_init(&end->calls);
+		g_hash_table_insert(host->ends, &end->id, end);
+	}
+	return end;
+}
+
+bool lqn_end_is_read_by(const struct lqn_end *end, struct lqn_actor *actor)
+{
+	return end->readers && g_ptr_array_find(end->readers, actor, NULL);
+}
+
+struct lqn_word *lqn_party_word(struct lqn_party *host, uint64_t id)
+{
+	struct lqn_word *word = g_hash_table_lookup(host->words, &id);
+
+	if (!word) {
+		word = g_new0(struct lqn_word, 1);
+		word->id = id;
+		word->users = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
+		g_hash_table_insert(host->words, &word->id, word);
+	}
+	return word;
+}
+
+struct lqn_word *lqn_word_root(struct lqn_word *word)
+{
+	while (word->same) {
+		word = word->same;
+	}
+	return word;
+}
+
+/*
+ * Lock or hand-over? Who waits for a lock wakes the next one afterwards; at a hand-over some only wait and others only
+ * wake. A word is a lock if at least half of its waits are by threads that wake as often.
+ */
+bool lqn_word_is_lock(struct lqn_word *word)
+{
+	word = lqn_word_root(word);
+	return word->waits > 0 && 2 * word->both >= word->waits;
+}
+
+int64_t lqn_actor_cpu_at(const struct lqn_actor *actor, int64_t ts)
+{
+	const struct lqn_interval *interval;
+	guint low = 0, high = actor->intervals->len;
+
+	/* the first interval that begins after ts */
+	while (low < high) {
+		guint middle = (low + high) / 2;
+
+		if (g_array_index(actor->intervals, struct lqn_interval, middle).begin <= ts) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	if (low > 0) {
+		interval = &g_array_index(actor->intervals, struct lqn_interval, low - 1);
+		if (ts <= interval->end) {
+			return interval->cpu;
+		}
+		if (low == actor->intervals->len) {
+			/* after its last stretch: it ran until it died or the trace ended */
+			int64_t until = actor->died >= 0 ? actor->died : actor->host->end;
+
+			return interval->cpu + MAX(0, MIN(ts, until) - interval->end);
+		}
+		return interval->cpu + (ts - interval->end);
+	}
+	if (actor->intervals->len == 0) {
+		return 0;
+	}
+	/* before the first stretch it ran, for as long as its clock says */
+	interval = &g_array_index(actor->intervals, struct lqn_interval, 0);
+	return MAX(0, interval->cpu - (interval->begin - ts));
+}
+
+bool lqn_actor_is_loop_client(const struct lqn_actor *actor)
+{
+	return !actor->unit->serves && actor->sleeps * 50 < actor->sends;
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Sleeps, disks, and futexes. A futex word is a lock or a hand-over (lqn_word_is_lock). Hand-overs inside a process need
+ * no rule here: the reply tells whose the work was. Between processes that share memory the wakes are all that is seen:
+ * the first wake between two processes goes from the one who asks to the one who serves.
+ */
+#include "internal.h"
+
+#include "layout/record.h"
+
+/* A woken thread that waits again so soon found nothing: another had taken it. */
+#define FOUND_NOTHING_NS 20000
+
+void lqn_on_wait(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
+{
+	struct lqn_actor *actor = lqn_party_actor(host, ev->wait.thread);
+	bool same_call = ev->wait.call_begin && actor->last.call_begin == ev->wait.call_begin;
+
+	if (ev->wait.open) {
+		return;
+	}
+	actor->call_blocked = (same_call ? actor->call_blocked : 0) + ev->wait.end - ev->wait.begin;
+	actor->last.begin = ev->wait.begin;
+	actor->last.wake = ev->wait.wake;
+	actor->last.end = ev->wait.end;
+	actor->last.cpu = ev->wait.cpu;
+	actor->last.idle = ev->wait.idle;
+	actor->last.call_begin = ev->wait.call_begin;
+	actor->last.object = ev->wait.object;
+	actor->last.call = (uint8_t) ev->wait.call;
+}
+
+void lqn_on_sleep(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
+{
+	struct lqn_actor *actor = lqn_party_actor(host, ev->sleep.thread);
+	struct lqn_invocation *cycle = lqn_final(actor->current);
+
+	if (!cycle || !cycle->anonymous || cycle->tail_of ||
+			(cycle->origin != LQN_ORIGIN_TIMER && cycle->origin != LQN_ORIGIN_UNKNOWN)) {
+		return;
+	}
+	/* a client that sleeps has ended its cycle; the cycle's own end is its last reply */
+	{
+		int64_t end = cycle->end;
+		bool answered = cycle->last_arc && cycle->last_arc->replied != 0;
+
+		lqn_charge(actor, ev->sleep.cpu_begin, ev->sleep.begin);
+		cycle->end = answered ? end : ev->sleep.begin;
+	}
+	actor->current = NULL;
+}
+
+void lqn_on_awake(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
+{
+	struct lqn_actor *actor = lqn_party_actor(host, ev->sleep.thread);
+	struct lqn_invocation *current = lqn_final(actor->current);
+	int64_t blocked = actor->last.call_begin == ev->sleep.begin ? actor->call_blocked : 0;
+
+	actor->woke_from_sleep = true;
+	actor->absolute = ev->sleep.absolute;
+	actor->slept += blocked;
+	if (current) {
+		current->delay += blocked;
+	}
+}
+
+void lqn_on_disk(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
+{
+	struct lqn_invocation *current = lqn_party_actor(host, ev->disk.thread)->current;
+
+	if (current) {
+		current = lqn_final(current);
+		current->disk_ns += ev->disk.waited;
+		current->disks++;
+		current->device = ev->disk.device;
+	}
+}
+
+/* ---- locks ---- */
+
+static struct lqn_hold *find_hold(struct lqn_actor *actor, uint64_t word)
+{
+	for (uint32_t i = 0; i < actor->n_holds; i++) {
+		if (actor->holds[i].word == word) {
+			return &actor->holds[i];
+		}
+	}
+	return NULL;
+}
+
+static void got_lock(struct lqn_actor *actor, uint64_t word, const struct lqn_event *ev)
+{
+	struct lqn_hold *hold = find_hold(actor, word);
+
+	if (!hold && ev->futex_wait.blocked && actor->n_holds < LQN_HOLDS_MAX) {
+		hold = &actor->holds[actor->n_holds++];
+	}
+	if (hold) {
+		hold->word = word;
+		hold->since = ev->futex_wait.end;
+		hold->cpu = ev->futex_wait.cpu_end;
+		hold->slept = actor->slept;
+		hold->invocation = actor->current;
+	}
+}
+
+static void gave_lock(struct lqn_analysis *a, struct lqn_actor *actor, uint64_t word, const struct lqn_event *ev)
+{
+	struct lqn_hold *hold = find_hold(actor, word);
+
+	if (hold) {
+		struct lqn_hold_sample sample = {
+			.host = actor->host,
+			.word = word,
+			.invocation = hold->invocation,
+			.actor = actor,
+			.begin = hold->since,
+			.hold = ev->futex_wake.begin - hold->since,
+			.cpu = ev->futex_wake.cpu_begin - hold->cpu,
+			.slept = actor->slept - hold->slept,
+		};
+
+		g_array_append_val(a->samples, sample);
+		*hold = actor->holds[--actor->n_holds];
+	}
+}
+
+static void waited_for_lock(struct lqn_actor *actor, uint64_t word, const struct lqn_event *ev)
+{
+	struct lqn_invocation *current = lqn_final(actor->current);
+	struct lqn_lock_wait *wait;
+
+	if (!current || !ev->futex_wait.blocked) {
+		return;
+	}
+	wait = g_new0(struct lqn_lock_wait, 1);
+	wait->word = word;
+	wait->wait = actor->last.call_begin == ev->futex_wait.begin ? actor->call_blocked : 0;
+	wait->latency = lqn_latency_in(actor, ev->futex_wait.begin);
+	wait->next = current->locks;
+	current->locks = wait;
+	current->lock_latency += wait->latency;
+}
+
+/* ---- shared memory ---- */
+
+/* Two processes, in order. */
+static bool asks(struct lqn_party *host, const struct lqn_actor *from, const struct lqn_actor *to)
+{
+	uint64_t there = (uint64_t) from->unit->pid << 32 | to->unit->pid;
+	uint64_t back = (uint64_t) to->unit->pid << 32 | from->unit->pid;
+
+	if (g_hash_table_contains(host->directions, &there)) {
+		return true;
+	}
+	if (g_hash_table_contains(host->directions, &back)) {
+		return false;
+	}
+	g_hash_table_add(host->directions, g_memdup2(&there, sizeof(there)));
+	return true;
+}
+
+static struct lqn_arc *open_word_call(struct lqn_invocation *caller)
+{
+	struct lqn_arc *open = NULL;
+
+	for (struct lqn_arc *arc = caller->arcs; arc; arc = arc->next) {
+		if (arc->replied == 0 && !arc->gone && !arc->via) {
+			open = arc;
+		}
+	}
+	return open;
+}
+
+static void word_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_actor *waiter, uint64_t word,
+	const struct lqn_event *ev)
+{
+	struct lqn_invocation *caller, *mine = lqn_final(actor->current);
+	struct lqn_arc *arc;
+
+	if (!waiter->current) {
+		caller = lqn_final(lqn_context(a, waiter, waiter->last.end, waiter->last.cpu));
+	} else if (waiter->current->tail_of && !waiter->current->into) {
+		waiter->current->tail_of = NULL;	/* that tail was the beginning of something new */
+		caller = waiter->current;
+	} else {
+		caller = lqn_final(waiter->current);
+	}
+	if (mine && !mine->tail_of && mine->request && lqn_final(mine->request->caller) == caller && !mine->replied) {
+		arc = mine->request;
+	} else {
+		/* the request was taken by another than who was woken for it, or it woke nobody */
+		arc = open_word_call(caller);
+		if (!arc) {
+			arc = lqn_arc_new(a, caller, MAX(caller->begin, waiter->last.begin), NULL, word);
+		}
+		mine = lqn_context(a, actor, ev->futex_wake.begin, ev->futex_wake.cpu_begin);
+		if (!mine->tail_of && mine->request && !mine->replied) {
+			mine->request->callee = NULL;
+		}
+		mine->tail_of = NULL;
+		mine->anonymous = false;
+		mine->request = arc;
+		if (arc->callee && arc->callee != mine) {
+			arc->callee->request = NULL;
+		}
+		arc->callee = mine;
+		mine = lqn_final(mine);
+	}
+	arc->replied = ev->futex_wake.begin;
+	lqn_replied(a, actor, mine, ev->futex_wake.begin, ev->futex_wake.end, ev->futex_wake.cpu_begin,
+		ev->futex_wake.cpu_end);
+	waiter->pending_reply = caller;
+}
+
+void lqn_on_futex_block(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
+{
+	struct lqn_actor *actor = lqn_party_actor(host, ev->futex_wait.thread);
+	struct lqn_word *word = lqn_word_root(lqn_party_word(host, ev->futex_wait.object));
+	struct lqn_invocation *current = actor->current;
+
+	if (!current || lqn_word_is_lock(word)) {
+		return;
+	}
+	if (current->request && !current->tail_of && !current->arcs && !current->request->via &&
+			current->request->word == word->id) {
+		struct lqn_arc *arc = current->request;
+
+		lqn_charge(actor, ev->futex_wait.cpu_begin, ev->futex_wait.begin);
+		if (current->cpu[0] > FOUND_NOTHING_NS) {
+			/* it did serve; its answer woke nobody, for the caller had not begun to wait */
+			arc->replied = ev->futex_wait.begin;
+			current->replied = ev->futex_wait.begin;
+		} else {
+			arc->callee = NULL;
+			current->request = NULL;
+			current->gone = true;
+		}
+		actor->current = NULL;
+	} else if (current->tail_of) {
+		lqn_charge(actor, ev->futex_wait.cpu_begin, ev->futex_wait.begin);
+		lqn_settle(actor);
+		actor->current = NULL;
+	}
+}
+
+void lqn_on_futex_wait(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
+{
+	struct lqn_actor *actor = lqn_party_actor(host, ev->futex_wait.thread);
+	struct lqn_word *word = lqn_word_root(lqn_party_word(host, ev->futex_wait.object));
+
+	if (lqn_word_is_lock(word)) {
+		got_lock(actor, word->id, ev);
+		waited_for_lock(actor, word->id, ev);
+	}
+	if (actor->pending_request) {
+		struct lqn_arc *request = actor->pending_request;
+
+		actor->pending_request = NULL;
+		lqn_begin_request(a, actor, request, ev->futex_wait.end, ev->futex_wait.cpu_end);
+	} else if (actor->pending_reply) {
+		struct lqn_invocation *caller = lqn_final(actor->pending_reply);
+
+		actor->pending_reply = NULL;
+		caller->latency += lqn_latency_in(actor, ev->futex_wait.begin);
+		lqn_charge(actor, ev->futex_wait.cpu_end, ev->futex_wait.end);
+		caller->end = ev->futex_wait.end;
+	}
+	if (actor->current) {
+		actor->last_ts = ev->futex_wait.end;
+		actor->last_cpu = ev->futex_wait.cpu_end;
+	}
+}
+
+void lqn_on_futex_wake(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
+{
+	struct lqn_actor *actor = lqn_party_actor(host, ev->futex_wake.thread);
+	struct lqn_word *word = lqn_word_root(lqn_party_word(host, ev->futex_wake.object));
+	struct lqn_actor *waiter;
+
+	if (lqn_word_is_lock(word)) {
+		if (ev->futex_wake.index == 0) {
+			gave_lock(a, actor, word->id, ev);
+		}
+		return;
+	}
+	if (!ev->futex_wake.woken) {
+		return;
+	}
+	waiter = lqn_party_actor(host, ev->futex_wake.woken);
+	if (waiter->unit == actor->unit) {
+		return;
+	}
+	if (asks(host, actor, waiter)) {
+		struct lqn_invocation *current = lqn_final(lqn_context(a, actor, ev->futex_wake.begin,
+			ev->futex_wake.cpu_begin));
+
+		waiter->pending_request = lqn_arc_new(a, current, ev->futex_wake.begin, NULL, word->id);
+		waiter->unit->serves = true;
+	} else {
+		word_reply(a, actor, waiter, word->id, ev);
+	}
+	actor->last_ts = ev->futex_wake.end;
+	actor->last_cpu = ev->futex_wake.cpu_end;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include "write/terms.h"
+
+#include <math.h>
+
+static const struct lqn_sched_terms sched_terms[] = {
+	[LQN_SCHED_REF] = { "fcfs", "ref", "f", "r" },
+	[LQN_SCHED_FCFS] = { "fcfs", "fcfs", "f", "n" },
+	[LQN_SCHED_INF] = { "inf", "inf", "i", "i" },
+	[LQN_SCHED_PS] = { "ps", "fcfs", "s " LQN_PS_QUANTUM, "n" },
+};
+
+static const char *const call_elements[] = {
+	[LQN_SYNC] = "synch-call",
+	[LQN_ASYNC] = "asynch-call",
+	[LQN_FORWARD] = "forwarding",
+};
+
+static const char *const kind_names[] = {
+	[LQN_TASK_SERVER] = "server",
+	[LQN_TASK_CLIENT] = "client",
+	[LQN_TASK_OPEN] = "open",
+	[LQN_TASK_LOCK] = "lock",
+	[LQN_TASK_DISK] = "disk",
+	[LQN_TASK_DELAY] = "delay",
+	[LQN_TASK_BACKGROUND] = "background",
+};
+
+const struct lqn_sched_terms *lqn_sched_terms(enum lqn_sched sched)
+{
+	g_assert((unsigned)sched < G_N_ELEMENTS(sched_terms));
+	return &sched_terms[sched];
+}
+
+const char *lqn_call_element(enum lqn_call_kind kind)
+{
+	g_assert((unsigned)kind < G_N_ELEMENTS(call_elements));
+	return call_elements[kind];
+}
+
+const char *lqn_task_kind_name(enum lqn_task_kind kind)
+{
+	g_assert((unsigned)kind < G_N_ELEMENTS(kind_names));
+	return kind_names[kind];
+}
+
+unsigned lqn_entry_phases(const struct lqn_entry *entry)
+{
+	return entry->has_phase2 ? 2 : 1;
+}
+
+bool lqn_task_is_solvable(const struct lqn_task *task)
+{
+	return task->entries->len > 0;
+}
+
+bool lqn_processor_is_solvable(const struct lqn_processor *proc)
+{
+	for (unsigned i = 0; i < proc->tasks->len; i++) {
+		if (lqn_task_is_solvable(g_ptr_array_index(proc->tasks, i))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void merge_call(GArray *merged, unsigned phase, const struct lqn_model_call *call)
+{
+	struct lqn_merged_call *found = NULL;
+	unsigned slot = call->kind == LQN_FORWARD ? 0 : phase;
+
+	if (!isfinite(call->mean) || call->mean <= 0) {
+		return;
+	}
+	for (unsigned i = 0; i < merged->len && !found; i++) {
+		struct lqn_merged_call *old = &g_array_index(merged, struct lqn_merged_call, i);
+
+		if (old->dest == call->dest && old->kind == call->kind) {
+			found = old;
+		}
+	}
+	if (!found) {
+		struct lqn_merged_call fresh = { .dest = call->dest, .kind = call->kind };
+
+		g_array_append_val(merged, fresh);
+		found = &g_array_index(merged, struct lqn_merged_call, merged->len - 1);
+	}
+	found->mean[slot] += call->mean;
+}
+
+static void limit_forwarding(GArray *merged)
+{
+	double sum = 0;
+
+	for (unsigned i = 0; i < merged->len; i++) {
+		struct lqn_merged_call *call = &g_array_index(merged, struct lqn_merged_call, i);
+
+		if (call->kind == LQN_FORWARD) {
+			call->mean[0] = fmin(call->mean[0], 1);
+			sum += call->mean[0];
+		}
+	}
+	for (unsigned i = 0; i < merged->len; i++) {
+		struct lqn_merged_call *call = &g_array_index(merged, struct lqn_merged_call, i);
+
+		if (call->kind == LQN_FORWARD && sum > 1) {
+			/* rounded down to the digits printed: a sum of 1.000000001 is refused */
+			call->mean[0] = floor(call->mean[0] / sum * 1e9) / 1e9;
+		}
+	}
+}
+
+GArray *lqn_entry_merge_calls(const struct lqn_entry *entry)
+{
+	GArray *merged = g_array_new(FALSE, TRUE, sizeof(struct lqn_merged_call));
+
+	for (unsigned phase = 0; phase < lqn_entry_phases(entry); phase++) {
+		const GArray *calls = entry->phase[phase].calls;
+
+		for (unsigned i = 0; i < calls->len; i++) {
+			merge_call(merged, phase, &g_array_index(calls, struct lqn_model_call, i));
+		}
+	}
+	limit_forwarding(merged);
+	return merged;
+}

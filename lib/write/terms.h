@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef LQN_WRITE_TERMS_H
+#define LQN_WRITE_TERMS_H
+
+/*
+ * What the forms of a model have in common: the words of lqns for schedulings and calls, the
+ * solver's parameters, and which calls an entry makes. One place, so that lqnx, text and JSON mean
+ * the same.
+ */
+#include "model/model.h"
+
+/*
+ * Solver parameters as tried on extracted models (lqn-format.md, 6): closed and open traffic
+ * through multiservers needs stop-on-message-loss=no with stock lqns; a low coefficient makes those
+ * converge.
+ */
+#define LQN_SOLVER_CONVERGENCE "1e-05"
+#define LQN_SOLVER_ITERATIONS "200"
+#define LQN_SOLVER_PRINT "0"
+#define LQN_SOLVER_UNDERRELAX "0.5"
+#define LQN_SOLVER_PRAGMA "stop-on-message-loss"
+#define LQN_SOLVER_PRAGMA_VALUE "no"
+/* Solvers demand a quantum for processor sharing; lqns makes no use of it. Seconds. */
+#define LQN_PS_QUANTUM "0.001"
+
+struct lqn_sched_terms {
+	const char *xml_processor, *xml_task;
+	const char *text_processor, *text_task;
+};
+
+/* Words for a scheduling; a harmless one where it makes no sense (a processor that is `ref`). */
+const struct lqn_sched_terms *lqn_sched_terms(enum lqn_sched sched);
+
+/* The element of lqnx for a kind of call, also used in JSON. */
+const char *lqn_call_element(enum lqn_call_kind kind);
+
+/* For people and JSON: server, client, open, lock, disk, delay, background. */
+const char *lqn_task_kind_name(enum lqn_task_kind kind);
+
+/* Phases in use: 1 or 2. */
+unsigned lqn_entry_phases(const struct lqn_entry *entry);
+
+/* Solvers refuse tasks without entries and processors without tasks: not written for them. */
+bool lqn_task_is_solvable(const struct lqn_task *task);
+bool lqn_processor_is_solvable(const struct lqn_processor *proc);
+
+/* A destination with its mean calls per phase; for LQN_FORWARD mean[0] is the probability. */
+struct lqn_merged_call {
+	struct lqn_entry *dest;		/* borrowed */
+	enum lqn_call_kind kind;
+	double mean[2];
+};
+
+/*
+ * The calls of the phases in use, one element per destination and kind, in the order of first
+ * mention; those without a finite mean above 0 are left out. Probabilities of forwarding are at
+ * most 1, also their sum: an entry forwards a request once. Free with g_array_unref; struct
+ * lqn_merged_call.
+ */
+GArray *lqn_entry_merge_calls(const struct lqn_entry *entry);
+
+#endif

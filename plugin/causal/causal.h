@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef LQN_PLUGIN_CAUSAL_H
+#define LQN_PLUGIN_CAUSAL_H
+
+/* filter.lqn.causal: adds a stream of `lqn:` events per traced host. */
+#include <babeltrace2/babeltrace.h>
+#include <stdbool.h>
+
+/* The component: what its iterators need to know, constant after initialization. */
+struct causal {
+	bt_self_component *self;	/* borrowed */
+	bool pass_through;		/* hand upstream's messages on */
+};
+
+bt_component_class_get_supported_mip_versions_method_status causal_mip_versions(
+	bt_self_component_class_filter *self_class, const bt_value *params, void *data,
+	bt_logging_level level, bt_integer_range_set_unsigned *versions);
+bt_component_class_initialize_method_status causal_init(bt_self_component_filter *self_filter,
+	bt_self_component_filter_configuration *config, const bt_value *params, void *data);
+void causal_finalize(bt_self_component_filter *self_filter);
+bt_component_class_query_method_status causal_query(bt_self_component_class_filter *self_class,
+	bt_private_query_executor *executor, const char *object, const bt_value *params,
+	void *data, const bt_value **result);
+
+bt_message_iterator_class_initialize_method_status causal_iter_init(
+	bt_self_message_iterator *self_iter, bt_self_message_iterator_configuration *config,
+	bt_self_component_port_output *port);
+void causal_iter_finalize(bt_self_message_iterator *self_iter);
+bt_message_iterator_class_next_method_status causal_iter_next(
+	bt_self_message_iterator *self_iter, bt_message_array_const msgs, uint64_t capacity,
+	uint64_t *count);
+bt_message_iterator_class_can_seek_beginning_method_status causal_iter_can_seek_beginning(
+	bt_self_message_iterator *self_iter, bt_bool *can_seek);
+bt_message_iterator_class_seek_beginning_method_status causal_iter_seek_beginning(
+	bt_self_message_iterator *self_iter);
+
+#endif

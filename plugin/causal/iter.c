@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The filter's message iterator. Each message goes on as it came (or is dropped), and what its
+ * event means goes to the engine of its host; what the engine concludes is queued right behind it.
+ */
+#include <glib.h>
+#include <inttypes.h>
+#include "causal/causal.h"
+#include "plugin/causal/causal.h"
+#include "plugin/causal/own-stream.h"
+#include "plugin/causal/queue.h"
+#include "plugin/causal/upstream.h"
+#include "plugin/common/fields.h"
+#include "plugin/common/log.h"
+#include "plugin/common/message.h"
+
+#define NS_PER_S 1000000000
+#define ADVICE "record on each host with `lttng enable-event --kernel sched_switch,sched_waking," \
+	"sched_process_fork,sched_process_exec,sched_process_exit,irq_handler_entry," \
+	"irq_handler_exit,irq_softirq_entry,irq_softirq_exit` and " \
+	"`lttng enable-event --kernel --syscall --all`"
+
+#define FAIL(iter, ...) \
+	BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR((iter)->self, __VA_ARGS__)
+
+struct causal_iter {
+	const struct causal *comp;		/* borrowed */
+	bt_self_message_iterator *self;		/* borrowed */
+	bt_message_iterator *up;		/* owned */
+	struct message_queue queue;
+	struct lqn_bindings *bindings;		/* owned */
+	struct upstreams ups;
+	struct own_trace *own;			/* owned; NULL until the first host has an engine */
+	int64_t now;				/* ns from the origin; never decreases */
+	uint64_t events;			/* seen, of any kind */
+	uint64_t own_events;			/* of which `lqn:` ones */
+	bool kernel;				/* kernel events came */
+	bool failed;				/* the engine's callback ran out of memory */
+	bool ended;
+};
+
+/* ---- engines ------------------------------------------------------------- */
+
+/*
+ * Takes an event of a host's engine, which cannot be stopped from here: a failure is looked at
+ * after the engine's return.
+ */
+static void take_event(void *payload, const struct lqn_event *ev)
+{
+	struct host *host = payload;
+
+	if (!own_stream_event(host->out, ev)) {
+		host->iter->failed = true;
+	}
+}
+
+static bool out_of_memory(struct causal_iter *iter)
+{
+	FAIL(iter, "Out of memory");
+	return false;
+}
+
+/* Makes the host's engine and its stream, if it has none. */
+static bool start_host(struct causal_iter *iter, struct host *host, const bt_clock_snapshot *cs)
+{
+	if (host->engine) {
+		return true;
+	}
+	if (!iter->own) {
+		iter->own = own_trace_new(iter->comp->self, iter->self, &iter->queue, cs,
+			iter->now);
+		if (!iter->own) {
+			return out_of_memory(iter);
+		}
+	}
+	host->out = own_stream_new(iter->own, host->name);
+	if (!host->out) {
+		return out_of_memory(iter);
+	}
+	g_ptr_array_add(iter->ups.started, host);
+	host->engine = lqn_causal_new(host->name, host->release, take_event, host);
+	return true;
+}
+
+/* ---- errors -------------------------------------------------------------- */
+
+static const char *or_unnamed(const char *name)
+{
+	return name ? name : "unnamed";
+}
+
+/* The last time seen, for people; g_free(). */
+static char *present(const struct causal_iter *iter)
+{
+	if (iter->now == INT64_MIN) {
+		return g_strdup("an unknown time");
+	}
+	return g_strdup_printf("%" PRId64 ".%09" PRId64 " s", iter->now / NS_PER_S,
+		ABS(iter->now % NS_PER_S));
+}
+
+/* Says that an event cannot be used, and where it is. */
+static bool fail_event(struct causal_iter *iter, const struct upstream *up, const char *event,
+	const char *reason)
+{
+	char *time = present(iter);
+
+	FAIL(iter, "Event `%s` of trace `%s`, stream `%s` (id %" PRIu64 "), host `%s`, at %s: %s",
+		event, or_unnamed(bt_trace_get_name(bt_stream_borrow_trace_const(up->stream))),
+		or_unnamed(bt_stream_get_name(up->stream)), bt_stream_get_id(up->stream),
+		up->host->name, time, reason);
+	g_free(time);
+	return false;
+}
+
+/* At the end: whether the input held what the engine lives on. */
+static bool check_input(struct causal_iter *iter)
+{
+	if (!iter->kernel && iter->own_events > 0) {
+		return true;
+	}
+	if (!iter->kernel) {
+		FAIL(iter, "No kernel events that this filter knows in the input, so nothing tells "
+			"who waits for whom: %" PRIu64 " events came, from the traces %s; " ADVICE,
+			iter->events, iter->ups.seen->len ? iter->ups.seen->str : "(none)");
+		return false;
+	}
+	for (guint i = 0; i < iter->ups.hosts->len; i++) {
+		const struct host *host = g_ptr_array_index(iter->ups.hosts, i);
+
+		if (host->kernel && !host->switches) {
+			FAIL(iter, "The kernel trace of host `%s` has no event `sched_switch`, so "
+				"nothing tells who ran; " ADVICE, host->name);
+			return false;
+		}
+	}
+	return true;
+}
+
+static void log_missing(void *payload, const char *event, const char *missing)
+{
+	struct causal_iter *iter = payload;
+
+	lqn_log(iter->comp->self, BT_LOGGING_LEVEL_INFO, "event `%s` lacks: %s", event, missing);
+}
+
+/* ---- messages ------------------------------------------------------------ */
+
+static bool handle_kernel_event(struct causal_iter *iter, struct upstream *up,
+	const struct lqn_binding *binding, const bt_event *event, const bt_clock_snapshot *cs,
+	int64_t ts)
+{
+	const struct lqn_layout_event *layout = lqn_binding_layout(binding);
+	struct lqn_record rec;
+
+	if (!up->host->engine && !start_host(iter, up->host, cs)) {
+		return false;
+	}
+	iter->kernel = true;
+	up->host->kernel = true;
+	up->host->last = ts;
+	up->host->switches |= layout->type == LQN_REC_SWITCH;
+	lqn_binding_fill(binding, event, ts, &rec);
+	if (G_UNLIKELY(rec.cpu < 0)) {
+		g_free(rec.text);
+		return fail_event(iter, up, lqn_binding_name(binding),
+			"neither the packet's context nor the event's says on which CPU "
+			"(`cpu_id`); record with per-CPU buffers");
+	}
+	lqn_causal_push(up->host->engine, &rec);
+	return true;
+}
+
+/* An event without a layout, outside of a kernel trace: a candidate for a mark. */
+static bool handle_other_event(struct causal_iter *iter, struct upstream *up,
+	struct lqn_binding *binding, const bt_event *event, const bt_clock_snapshot *cs,
+	int64_t ts)
+{
+	unsigned n = lqn_binding_count_marks(binding);
+
+	if (n > 0 && !start_host(iter, up->host, cs)) {
+		return false;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		struct lqn_record rec;
+
+		lqn_binding_fill_mark(binding, event, ts, i, &rec);
+		lqn_causal_push(up->host->engine, &rec);
+	}
+	return true;
+}
+
+static bool handle_event(struct causal_iter *iter, struct upstream *up, const bt_message *msg,
+	const bt_clock_snapshot *cs)
+{
+	const bt_event *event = bt_message_event_borrow_event_const(msg);
+	struct lqn_binding *binding =
+		lqn_bindings_get(iter->bindings, bt_event_borrow_class_const(event));
+	bool kernel;
+
+	iter->events++;
+	if (!binding) {
+		return out_of_memory(iter);
+	}
+	if (lqn_binding_is_own(binding)) {
+		iter->own_events++;
+		return true;
+	}
+	kernel = lqn_binding_layout(binding) && !up->user;
+	if (!kernel && up->kernel) {
+		return true;
+	}
+	if (!cs) {
+		return kernel ? fail_event(iter, up, lqn_binding_name(binding),
+			"the stream has no clock, so its events have no time") : true;
+	}
+	return kernel ? handle_kernel_event(iter, up, binding, event, cs, iter->now) :
+		handle_other_event(iter, up, binding, event, cs, iter->now);
+}
+
+static bool handle_packet_beginning(struct causal_iter *iter, struct upstream *up,
+	const bt_message *msg, const bt_clock_snapshot *cs)
+{
+	up->cpu = lqn_packet_cpu(bt_message_packet_beginning_borrow_packet_const(msg));
+	return true;
+}
+
+static bool handle_stream_end(struct causal_iter *iter, struct upstream *up,
+	const bt_message *msg, const bt_clock_snapshot *cs)
+{
+	upstreams_remove(&iter->ups, up->stream);
+	return true;
+}
+
+/* Tells the host's engine of a loss up to `end` (NULL: of unknown time). */
+static bool handle_loss(struct causal_iter *iter, struct upstream *up,
+	const bt_clock_snapshot *begin, const bt_clock_snapshot *end, uint64_t count)
+{
+	int64_t until = iter->now;
+
+	/* A loss in user space takes at most marks from us. */
+	if (!up->kernel || !begin) {
+		return true;
+	}
+	if (!start_host(iter, up->host, begin)) {
+		return false;
+	}
+	if (end && bt_clock_snapshot_get_ns_from_origin(end, &until) !=
+			BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK) {
+		return fail_event(iter, up, "(lost)", "time out of range");
+	}
+	lqn_causal_lost(up->host->engine, up->cpu, iter->now, MAX(until, iter->now), count);
+	return true;
+}
+
+static bool handle_discarded_events(struct causal_iter *iter, struct upstream *up,
+	const bt_message *msg, const bt_clock_snapshot *cs)
+{
+	uint64_t count;
+
+	if (bt_message_discarded_events_get_count(msg, &count) !=
+			BT_PROPERTY_AVAILABILITY_AVAILABLE) {
+		count = 0;
+	}
+	return handle_loss(iter, up, cs, cs ?
+		bt_message_discarded_events_borrow_end_default_clock_snapshot_const(msg) : NULL,
+		count);
+}
+
+static bool handle_discarded_packets(struct causal_iter *iter, struct upstream *up,
+	const bt_message *msg, const bt_clock_snapshot *cs)
+{
+	/* How many events were in the packets nobody knows. */
+	return handle_loss(iter, up, cs, cs ?
+		bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(msg) : NULL,
+		0);
+}
+
+/* Whatever is not here needs no more than to be passed on. */
+static const struct {
+	bt_message_type type;
+	bool (*handle)(struct causal_iter *iter, struct upstream *up, const bt_message *msg,
+		const bt_clock_snapshot *cs);
+} handlers[] = {
+	{ BT_MESSAGE_TYPE_EVENT, handle_event },
+	{ BT_MESSAGE_TYPE_PACKET_BEGINNING, handle_packet_beginning },
+	{ BT_MESSAGE_TYPE_STREAM_END, handle_stream_end },
+	{ BT_MESSAGE_TYPE_DISCARDED_EVENTS, handle_discarded_events },
+	{ BT_MESSAGE_TYPE_DISCARDED_PACKETS, handle_discarded_packets },
+};
+
+static bool handle_type(struct causal_iter *iter, struct upstream *up, bt_message_type type,
+	const bt_message *msg, const bt_clock_snapshot *cs)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(handlers); i++) {
+		if (handlers[i].type == type) {
+			return handlers[i].handle(iter, up, msg, cs);
+		}
+	}
+	return true;
+}
+
+/*
+ * Follows the time of every message, not only of events: our own stream's end must not be earlier
+ * than any other message, and packets end after their last event.
+ */
+static bool follow_time(struct causal_iter *iter, const bt_clock_snapshot *cs)
+{
+	int64_t ns;
+
+	if (bt_clock_snapshot_get_ns_from_origin(cs, &ns) !=
+			BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK) {
+		char *time = present(iter);
+
+		FAIL(iter, "The clock's value %" PRIu64 " is out of range (last time: %s)",
+			bt_clock_snapshot_get_value(cs), time);
+		g_free(time);
+		return false;
+	}
+	iter->now = MAX(iter->now, ns);
+	if (iter->own) {
+		own_trace_set_time(iter->own, cs, ns);
+	}
+	return true;
+}
+
+/* Takes over the reference `msg`; on failure an error cause is there. */
+static bool handle(struct causal_iter *iter, const bt_message *msg)
+{
+	const bt_message_type type = bt_message_get_type(msg);
+	const bt_clock_snapshot *cs;
+	const bt_stream *stream;
+	struct upstream *up;
+	bool forward, ok;
+
+	if (G_LIKELY(type == BT_MESSAGE_TYPE_EVENT)) {
+		stream = bt_event_borrow_stream_const(bt_message_event_borrow_event_const(msg));
+		up = upstreams_get(&iter->ups, iter, stream);
+		cs = up->dated ? bt_message_event_borrow_default_clock_snapshot_const(msg) : NULL;
+	} else {
+		stream = lqn_message_stream(msg);
+		up = stream ? upstreams_get(&iter->ups, iter, stream) : NULL;
+		cs = lqn_message_clock(msg);
+	}
+	/* Messages without a stream are the only sign of time from a quiet live source. */
+	forward = iter->comp->pass_through || !up || up->own;
+	/* First, since what the engine makes of it must come behind it. */
+	if (forward) {
+		queue_push(&iter->queue, msg);
+	}
+	ok = (!cs || follow_time(iter, cs)) && (!up || handle_type(iter, up, type, msg, cs));
+	if (!forward) {
+		bt_message_put_ref(msg);
+	}
+	if (ok && iter->failed) {
+		ok = out_of_memory(iter);
+	}
+	return ok;
+}
+
+static bool end_hosts(struct causal_iter *iter)
+{
+	lqn_bindings_each_missing(iter->bindings, log_missing, iter);
+	if (!check_input(iter)) {
+		return false;
+	}
+	/* In the order of the streams' ids, as a muxer orders events of the same time. */
+	for (guint i = 0; i < iter->ups.started->len; i++) {
+		struct host *host = g_ptr_array_index(iter->ups.started, i);
+
+		/* What came later is another host's, and tells nothing of this one. */
+		lqn_causal_finish(host->engine, host->kernel ? host->last : iter->now);
+		if (iter->failed || !own_stream_end(host->out)) {
+			return out_of_memory(iter);
+		}
+	}
+	return true;
+}
+
+/* Fills the queue from upstream's next batch; its status, or an error of our own. */
+static bt_message_iterator_class_next_method_status fetch(struct causal_iter *iter)
+{
+	bt_message_array_const msgs;
+	uint64_t n;
+	bt_message_iterator_next_status status = bt_message_iterator_next(iter->up, &msgs, &n);
+
+	if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_END) {
+		iter->ended = true;
+		return end_hosts(iter) ? BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK :
+			BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
+	}
+	if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK) {
+		if (status < 0) {
+			FAIL(iter, "The upstream iterator failed");
+		}
+		return (int) status;
+	}
+	for (uint64_t i = 0; i < n; i++) {
+		if (!handle(iter, msgs[i])) {
+			while (++i < n) {
+				bt_message_put_ref(msgs[i]);
+			}
+			return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
+		}
+	}
+	return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
+}
+
+/* ---- methods ------------------------------------------------------------- */
+
+static void start(struct causal_iter *iter)
+{
+	queue_init(&iter->queue);
+	upstreams_init(&iter->ups);
+	iter->bindings = lqn_bindings_new();
+	iter->own = NULL;
+	iter->now = INT64_MIN;
+	iter->events = 0;
+	iter->own_events = 0;
+	iter->kernel = false;
+	iter->failed = false;
+	iter->ended = false;
+}
+
+static void stop(struct causal_iter *iter)
+{
+	upstreams_clear(&iter->ups);
+	queue_clear(&iter->queue);
+	own_trace_free(iter->own);
+	lqn_bindings_free(iter->bindings);
+}
+
+bt_message_iterator_class_initialize_method_status causal_iter_init(
+	bt_self_message_iterator *self_iter, bt_self_message_iterator_configuration *config,
+	bt_self_component_port_output *port)
+{
+	bt_self_component *self = bt_self_message_iterator_borrow_component(self_iter);
+	bt_self_component_port_input *in = bt_self_component_filter_borrow_input_port_by_name(
+		(bt_self_component_filter *) self, "in");
+	struct causal_iter *iter;
+	bt_message_iterator_create_from_message_iterator_status status;
+
+	/* To go on would make the library abort the process. */
+	if (!bt_port_is_connected(bt_self_component_port_as_port(
+			bt_self_component_port_input_as_self_component_port(in)))) {
+		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(self_iter,
+			"Input port `in` is not connected");
+		return BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	}
+	iter = g_new0(struct causal_iter, 1);
+	iter->self = self_iter;
+	iter->comp = bt_self_component_get_data(self);
+	status = bt_message_iterator_create_from_message_iterator(self_iter, in, &iter->up);
+	if (status != BT_MESSAGE_ITERATOR_CREATE_FROM_MESSAGE_ITERATOR_STATUS_OK) {
+		g_free(iter);
+		return (int) status;
+	}
+	start(iter);
+	bt_self_message_iterator_set_data(self_iter, iter);
+	return BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_OK;
+}
+
+void causal_iter_finalize(bt_self_message_iterator *self_iter)
+{
+	struct causal_iter *iter = bt_self_message_iterator_get_data(self_iter);
+
+	stop(iter);
+	bt_message_iterator_put_ref(iter->up);
+	g_free(iter);
+}
+
+bt_message_iterator_class_next_method_status causal_iter_next(
+	bt_self_message_iterator *self_iter, bt_message_array_const msgs, uint64_t capacity,
+	uint64_t *count)
+{
+	struct causal_iter *iter = bt_self_message_iterator_get_data(self_iter);
+
+	while (queue_is_empty(&iter->queue)) {
+		bt_message_iterator_class_next_method_status status;
+
+		if (iter->ended) {
+			return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END;
+		}
+		/* Without pass-through this may go on for the whole trace. */
+		if (bt_self_message_iterator_is_interrupted(self_iter)) {
+			return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_AGAIN;
+		}
+		status = fetch(iter);
+		if (status != BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK) {
+			return status;
+		}
+	}
+	for (*count = 0; *count < capacity; (*count)++) {
+		msgs[*count] = queue_pop(&iter->queue);
+		if (!msgs[*count]) {
+			break;
+		}
+	}
+	return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
+}
+
+bt_message_iterator_class_can_seek_beginning_method_status causal_iter_can_seek_beginning(
+	bt_self_message_iterator *self_iter, bt_bool *can_seek)
+{
+	struct causal_iter *iter = bt_self_message_iterator_get_data(self_iter);
+
+	return (int) bt_message_iterator_can_seek_beginning(iter->up, can_seek);
+}
+
+bt_message_iterator_class_seek_beginning_method_status causal_iter_seek_beginning(
+	bt_self_message_iterator *self_iter)
+{
+	struct causal_iter *iter = bt_self_message_iterator_get_data(self_iter);
+
+	stop(iter);
+	start(iter);
+	return (int) bt_message_iterator_seek_beginning(iter->up);
+}

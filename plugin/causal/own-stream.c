@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+#include "plugin/causal/own-stream.h"
+#include <string.h>
+
+#define TRACE_NAME "lqn"
+#define NS_PER_S 1000000000
+
+struct own_trace {
+	bt_self_message_iterator *iter;		/* borrowed */
+	struct message_queue *queue;		/* borrowed */
+	bt_trace *trace;			/* owned */
+	bt_stream_class *sc;			/* owned */
+	bt_clock_class *clock;			/* owned */
+	bt_event_class *classes[LQN_EV_COUNT];	/* owned */
+	bool shared;		/* the clock is upstream's; else 1 GHz, value = ns from origin */
+	uint64_t value;		/* the present time, on `clock` */
+};
+
+struct own_stream {
+	struct own_trace *trace;	/* borrowed */
+	bt_stream *stream;		/* owned */
+	bt_packet *packet;		/* owned */
+};
+
+/* ---- classes ------------------------------------------------------------- */
+
+static bool add_mapping(bt_field_class *fc, const char *label, uint64_t value)
+{
+	bt_integer_range_set_unsigned *ranges;
+	bool ok;
+
+	/* The library takes each label only once. */
+	if (bt_field_class_enumeration_unsigned_borrow_mapping_by_label_const(fc, label)) {
+		return true;
+	}
+	ranges = bt_integer_range_set_unsigned_create();
+	ok = ranges && bt_integer_range_set_unsigned_add_range(ranges, value, value) ==
+			BT_INTEGER_RANGE_SET_ADD_RANGE_STATUS_OK &&
+		bt_field_class_enumeration_unsigned_add_mapping(fc, label, ranges) ==
+			BT_FIELD_CLASS_ENUMERATION_ADD_MAPPING_STATUS_OK;
+	bt_integer_range_set_unsigned_put_ref(ranges);
+	return ok;
+}
+
+static bt_field_class *create_enum(bt_trace_class *tc, const struct lqn_event_field *field)
+{
+	bt_field_class *fc = bt_field_class_enumeration_unsigned_create(tc);
+	const char *label;
+
+	for (uint32_t i = 0; fc && (label = field->label(i)); i++) {
+		if (!add_mapping(fc, label, i)) {
+			BT_FIELD_CLASS_PUT_REF_AND_RESET(fc);
+		}
+	}
+	return fc;
+}
+
+static bt_field_class *create_unsigned(bt_trace_class *tc, const struct lqn_event_field *field)
+{
+	return bt_field_class_integer_unsigned_create(tc);
+}
+
+static bt_field_class *create_signed(bt_trace_class *tc, const struct lqn_event_field *field)
+{
+	return bt_field_class_integer_signed_create(tc);
+}
+
+static bt_field_class *create_string(bt_trace_class *tc, const struct lqn_event_field *field)
+{
+	return bt_field_class_string_create(tc);
+}
+
+/* ---- values -------------------------------------------------------------- */
+
+static bool set_u64(bt_field *field, const void *value)
+{
+	bt_field_integer_unsigned_set_value(field, *(const uint64_t *) value);
+	return true;
+}
+
+static bool set_i64(bt_field *field, const void *value)
+{
+	bt_field_integer_signed_set_value(field, *(const int64_t *) value);
+	return true;
+}
+
+static bool set_u32(bt_field *field, const void *value)
+{
+	bt_field_integer_unsigned_set_value(field, *(const uint32_t *) value);
+	return true;
+}
+
+static bool set_i32(bt_field *field, const void *value)
+{
+	bt_field_integer_signed_set_value(field, *(const int32_t *) value);
+	return true;
+}
+
+static bool set_string(bt_field *field, const void *value)
+{
+	const char *text = *(const char *const *) value;
+
+	return bt_field_string_set_value(field, text ? text : "") ==
+		BT_FIELD_STRING_SET_VALUE_STATUS_OK;
+}
+
+static const struct {
+	bt_field_class *(*create)(bt_trace_class *tc, const struct lqn_event_field *field);
+	bool (*set)(bt_field *field, const void *value);
+	uint64_t bits;		/* 0: not an integer */
+} kinds[] = {
+	[LQN_EVF_U64] = { create_unsigned, set_u64, 64 },
+	[LQN_EVF_I64] = { create_signed, set_i64, 64 },
+	[LQN_EVF_U32] = { create_unsigned, set_u32, 32 },
+	[LQN_EVF_I32] = { create_signed, set_i32, 32 },
+	[LQN_EVF_STRING] = { create_string, set_string, 0 },
+	[LQN_EVF_ENUM] = { create_enum, set_u32, 32 },
+};
+
+/* ---- trace --------------------------------------------------------------- */
+
+static bool append_member(bt_trace_class *tc, bt_field_class *payload,
+	const struct lqn_event_field *field)
+{
+	bt_field_class *fc = kinds[field->kind].create(tc, field);
+	bool ok;
+
+	if (!fc) {
+		return false;
+	}
+	if (kinds[field->kind].bits > 0) {
+		bt_field_class_integer_set_field_value_range(fc, kinds[field->kind].bits);
+	}
+	ok = bt_field_class_structure_append_member(payload, field->name, fc) ==
+		BT_FIELD_CLASS_STRUCTURE_APPEND_MEMBER_STATUS_OK;
+	bt_field_class_put_ref(fc);
+	return ok;
+}
+
+static bt_event_class *create_event_class(bt_trace_class *tc, bt_stream_class *sc,
+	const struct lqn_event_class *desc)
+{
+	bt_event_class *ec = bt_event_class_create(sc);
+	bt_field_class *payload = bt_field_class_structure_create(tc);
+	bool ok = ec && payload &&
+		bt_event_class_set_name(ec, desc->name) == BT_EVENT_CLASS_SET_NAME_STATUS_OK;
+
+	for (size_t i = 0; ok && i < desc->n_fields; i++) {
+		ok = append_member(tc, payload, &desc->fields[i]);
+	}
+	ok = ok && bt_event_class_set_payload_field_class(ec, payload) ==
+		BT_EVENT_CLASS_SET_FIELD_CLASS_STATUS_OK;
+	bt_field_class_put_ref(payload);
+	if (!ok) {
+		BT_EVENT_CLASS_PUT_REF_AND_RESET(ec);
+	}
+	return ec;
+}
+
+/*
+ * Clock classes with the Unix epoch as origin mix freely, so that ours can count ns, which is right
+ * even when hosts with different clock classes meet. With an unknown origin a muxer behind us takes
+ * nothing but the same clock: upstream's object itself, which the API wants to be mutable.
+ */
+static bool choose_clock(struct own_trace *trace, bt_self_component *self,
+	const bt_clock_class *up, int64_t ns)
+{
+	trace->shared = !bt_clock_class_origin_is_unix_epoch(up) || ns < 0;
+	if (trace->shared) {
+		trace->clock = (bt_clock_class *) up;
+		bt_clock_class_get_ref(trace->clock);
+		return true;
+	}
+	trace->clock = bt_clock_class_create(self);
+	if (!trace->clock) {
+		return false;
+	}
+#if BT_HAVE_MIP1
+	if (bt_self_component_get_graph_mip_version(self) >= 1) {
+		bt_clock_class_set_origin_unix_epoch(trace->clock);
+	} else {
+		bt_clock_class_set_origin_is_unix_epoch(trace->clock, BT_TRUE);
+	}
+#else
+	bt_clock_class_set_origin_is_unix_epoch(trace->clock, BT_TRUE);
+#endif
+	return bt_clock_class_set_name(trace->clock, "lqn_ns") ==
+			BT_CLOCK_CLASS_SET_NAME_STATUS_OK &&
+		bt_clock_class_set_description(trace->clock, "ns from the Unix epoch") ==
+			BT_CLOCK_CLASS_SET_DESCRIPTION_STATUS_OK;
+}
+
+static bool create_classes(struct own_trace *trace, bt_trace_class *tc)
+{
+	trace->sc = bt_stream_class_create(tc);
+	if (!trace->sc || bt_stream_class_set_name(trace->sc, TRACE_NAME) !=
+				BT_STREAM_CLASS_SET_NAME_STATUS_OK ||
+			bt_stream_class_set_default_clock_class(trace->sc, trace->clock) !=
+				BT_STREAM_CLASS_SET_DEFAULT_CLOCK_CLASS_STATUS_OK) {
+		return false;
+	}
+	/* What is written without packets, 2.1.1's source.ctf.fs aborts on. */
+	bt_stream_class_set_supports_packets(trace->sc, BT_TRUE, BT_TRUE, BT_TRUE);
+	for (unsigned i = 0; i < LQN_EV_COUNT; i++) {
+		trace->classes[i] = create_event_class(tc, trace->sc,
+			lqn_event_class((enum lqn_event_type) i));
+		if (!trace->classes[i]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool create_trace(struct own_trace *trace, bt_trace_class *tc)
+{
+	trace->trace = bt_trace_create(tc);
+	return trace->trace &&
+		bt_trace_set_name(trace->trace, TRACE_NAME) == BT_TRACE_SET_NAME_STATUS_OK &&
+		bt_trace_set_environment_entry_string(trace->trace, "tracer_name", TRACE_NAME) ==
+			BT_TRACE_SET_ENVIRONMENT_ENTRY_STATUS_OK &&
+		bt_trace_set_environment_entry_integer(trace->trace, "lqn_schema",
+			LQN_EVENT_SCHEMA) == BT_TRACE_SET_ENVIRONMENT_ENTRY_STATUS_OK;
+}
+
+struct own_trace *own_trace_new(bt_self_component *self, bt_self_message_iterator *iter,
+	struct message_queue *queue, const bt_clock_snapshot *now, int64_t ns)
+{
+	struct own_trace *trace = g_new0(struct own_trace, 1);
+	bt_trace_class *tc = bt_trace_class_create(self);
+	bool ok;
+
+	trace->iter = iter;
+	trace->queue = queue;
+	ok = tc && choose_clock(trace, self, bt_clock_snapshot_borrow_clock_class_const(now), ns) &&
+		create_classes(trace, tc) && create_trace(trace, tc);
+	bt_trace_class_put_ref(tc);
+	if (!ok) {
+		own_trace_free(trace);
+		return NULL;
+	}
+	own_trace_set_time(trace, now, ns);
+	return trace;
+}
+
+void own_trace_free(struct own_trace *trace)
+{
+	if (!trace) {
+		return;
+	}
+	for (unsigned i = 0; i < LQN_EV_COUNT; i++) {
+		bt_event_class_put_ref(trace->classes[i]);
+	}
+	bt_stream_class_put_ref(trace->sc);
+	bt_clock_class_put_ref(trace->clock);
+	bt_trace_put_ref(trace->trace);
+	g_free(trace);
+}
+
+/* The first value of a clock that is not before `ns` from the origin, or 0. */
+static uint64_t value_at(const bt_clock_class *clock, int64_t ns)
+{
+	uint64_t frequency = bt_clock_class_get_frequency(clock), cycles;
+	int64_t seconds;
+	__int128 value;
+
+	bt_clock_class_get_offset(clock, &seconds, &cycles);
+	value = ((__int128) ns - (__int128) seconds * NS_PER_S) * frequency + (NS_PER_S - 1);
+	value = value / NS_PER_S - cycles;
+	return value > 0 ? (uint64_t) value : 0;
+}
+
+void own_trace_set_time(struct own_trace *trace, const bt_clock_snapshot *now, int64_t ns)
+{
+	uint64_t value = ns < 0 ? 0 : (uint64_t) ns;
+
+	if (trace->shared) {
+		value = bt_clock_snapshot_borrow_clock_class_const(now) == trace->clock ?
+			bt_clock_snapshot_get_value(now) : value_at(trace->clock, ns);
+	}
+	trace->value = MAX(trace->value, value);
+}
+
+/* ---- streams ------------------------------------------------------------- */
+
+static bool push(struct own_trace *trace, const bt_message *msg)
+{
+	if (!msg) {
+		return false;
+	}
+	queue_push(trace->queue, msg);
+	return true;
+}
+
+static bool begin(struct own_stream *stream)
+{
+	struct own_trace *trace = stream->trace;
+	bt_message *msg = bt_message_stream_beginning_create(trace->iter, stream->stream);
+
+	if (!msg) {
+		return false;
+	}
+	bt_message_stream_beginning_set_default_clock_snapshot(msg, trace->value);
+	return push(trace, msg) &&
+		push(trace, bt_message_packet_beginning_create_with_default_clock_snapshot(
+			trace->iter, stream->packet, trace->value));
+}
+
+struct own_stream *own_stream_new(struct own_trace *trace, const char *name)
+{
+	struct own_stream *stream = g_new0(struct own_stream, 1);
+
+	stream->trace = trace;
+	stream->stream = bt_stream_create(trace->sc, trace->trace);
+	if (!stream->stream || bt_stream_set_name(stream->stream, name) !=
+			BT_STREAM_SET_NAME_STATUS_OK) {
+		own_stream_free(stream);
+		return NULL;
+	}
+	stream->packet = bt_packet_create(stream->stream);
+	if (!stream->packet || !begin(stream)) {
+		own_stream_free(stream);
+		return NULL;
+	}
+	return stream;
+}
+
+void own_stream_free(struct own_stream *stream)
+{
+	if (!stream) {
+		return;
+	}
+	bt_packet_put_ref(stream->packet);
+	bt_stream_put_ref(stream->stream);
+	g_free(stream);
+}
+
+bool own_stream_event(struct own_stream *stream, const struct lqn_event *ev)
+{
+	struct own_trace *trace = stream->trace;
+	const struct lqn_event_class *desc = lqn_event_class((enum lqn_event_type) ev->type);
+	bt_message *msg = bt_message_event_create_with_packet_and_default_clock_snapshot(
+		trace->iter, trace->classes[ev->type], stream->packet, trace->value);
+	bt_field *payload;
+
+	if (!push(trace, msg)) {
+		return false;
+	}
+	payload = bt_event_borrow_payload_field(bt_message_event_borrow_event(msg));
+	for (size_t i = 0; i < desc->n_fields; i++) {
+		const struct lqn_event_field *field = &desc->fields[i];
+
+		if (!kinds[field->kind].set(
+				bt_field_structure_borrow_member_field_by_index(payload, i),
+				(const char *) ev + field->offset)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool own_stream_end(struct own_stream *stream)
+{
+	struct own_trace *trace = stream->trace;
+	bt_message *msg;
+
+	if (!push(trace, bt_message_packet_end_create_with_default_clock_snapshot(trace->iter,
+			stream->packet, trace->value))) {
+		return false;
+	}
+	msg = bt_message_stream_end_create(trace->iter, stream->stream);
+	if (!msg) {
+		return false;
+	}
+	bt_message_stream_end_set_default_clock_snapshot(msg, trace->value);
+	return push(trace, msg);
+}

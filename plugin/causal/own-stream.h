@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef LQN_PLUGIN_OWN_STREAM_H
+#define LQN_PLUGIN_OWN_STREAM_H
+
+/*
+ * The trace that the filter adds: trace class `lqn` with one event class per row of the vocabulary
+ * and one stream per host. All messages go to the end of a queue and are dated at the own trace's
+ * present time, which is that of the last message of any stream: whatever stands behind them in the
+ * graph must see times that never decrease over all streams.
+ */
+#include <babeltrace2/babeltrace.h>
+#include <stdbool.h>
+#include "plugin/causal/queue.h"
+#include "event/event.h"
+
+struct own_trace;
+struct own_stream;
+
+/*
+ * A new trace, whose clock can be compared with the clock class of `now` (borrowed for the call);
+ * `ns` is `now` in ns from its origin. Messages are made for `iter` and go to `queue` (both
+ * borrowed). NULL if memory ran out. Free with own_trace_free(), after its streams.
+ */
+struct own_trace *own_trace_new(bt_self_component *self, bt_self_message_iterator *iter,
+	struct message_queue *queue, const bt_clock_snapshot *now, int64_t ns);
+void own_trace_free(struct own_trace *trace);
+
+/* Sets the present time; one that is earlier than the last one changes nothing. */
+void own_trace_set_time(struct own_trace *trace, const bt_clock_snapshot *now, int64_t ns);
+
+/*
+ * A new stream, with the messages of its beginning and its packet's; NULL if memory ran out. `name`
+ * is copied, `trace` borrowed. Free with own_stream_free(), which queues nothing.
+ */
+struct own_stream *own_stream_new(struct own_trace *trace, const char *name);
+void own_stream_free(struct own_stream *stream);
+
+/* Queue an event, and the end of the packet and the stream. False if memory ran out. */
+bool own_stream_event(struct own_stream *stream, const struct lqn_event *ev);
+bool own_stream_end(struct own_stream *stream);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include "plugin/common/bound.h"
+#include <glib.h>
+
+/* ---- storing ------------------------------------------------------------- */
+
+static void *at(struct lqn_record *rec, size_t offset)
+{
+	return (char *) rec + offset;
+}
+
+static int32_t clamp_i32(const struct lqn_access *access, int64_t value)
+{
+	if (value < 0 && access->is_unsigned) {
+		return INT32_MAX;
+	}
+	return (int32_t) CLAMP(value, INT32_MIN, INT32_MAX);
+}
+
+static void store_i32(const struct lqn_bound *bound, const bt_field *field,
+	struct lqn_record *rec)
+{
+	int32_t *to = at(rec, bound->offset);
+
+	*to = clamp_i32(&bound->access, bound->access.integer(field));
+}
+
+static void store_u16(const struct lqn_bound *bound, const bt_field *field,
+	struct lqn_record *rec)
+{
+	uint16_t *to = at(rec, bound->offset);
+
+	*to = (uint16_t) bound->access.integer(field);
+}
+
+static void store_u32(const struct lqn_bound *bound, const bt_field *field,
+	struct lqn_record *rec)
+{
+	uint32_t *to = at(rec, bound->offset);
+
+	*to = (uint32_t) bound->access.integer(field);
+}
+
+static void store_64(const struct lqn_bound *bound, const bt_field *field,
+	struct lqn_record *rec)
+{
+	int64_t *to = at(rec, bound->offset);
+
+	*to = bound->access.integer(field);
+}
+
+static void store_comm(const struct lqn_bound *bound, const bt_field *field,
+	struct lqn_record *rec)
+{
+	lqn_access_copy_text(&bound->access, field, at(rec, bound->offset), LQN_COMM_LEN);
+}
+
+static void store_text(const struct lqn_bound *bound, const bt_field *field,
+	struct lqn_record *rec)
+{
+	g_free(rec->text);
+	rec->text = lqn_access_dup_text(&bound->access, field);
+}
+
+static void add_fd(struct lqn_record *rec, const struct lqn_access *access, int64_t value)
+{
+	if (rec->exit.n_fds < LQN_RECORD_FDS) {
+		rec->exit.fd[rec->exit.n_fds++] = clamp_i32(access, value);
+	}
+}
+
+static void store_fd(const struct lqn_bound *bound, const bt_field *field,
+	struct lqn_record *rec)
+{
+	add_fd(rec, &bound->access, bound->access.integer(field));
+}
+
+static void store_fds(const struct lqn_bound *bound, const bt_field *field,
+	struct lqn_record *rec)
+{
+	const struct lqn_access *last = &bound->part[bound->n_parts - 1];
+	uint64_t n = MIN(bt_field_array_get_length(field), LQN_RECORD_FDS);
+
+	for (uint64_t i = 0; i < n; i++) {
+		const bt_field *part =
+			bt_field_array_borrow_element_field_by_index_const(field, i);
+
+		/* Part 0 of a plain integer is the element itself: see bind_fds(). */
+		for (unsigned k = 0; part && k < bound->n_parts; k++) {
+			if (bound->part[k].fc) {
+				part = lqn_access_borrow(&bound->part[k], part);
+			}
+		}
+		if (part) {
+			add_fd(rec, last, last->integer(part));
+		}
+	}
+}
+
+static void store_packet(const struct lqn_bound *bound, const bt_field *field,
+	struct lqn_record *rec)
+{
+	lqn_packet_access_fill(bound->packet, field, rec);
+}
+
+/* ---- binding ------------------------------------------------------------- */
+
+/* Each finds out how to store a field; false if the trace's field cannot be one of this kind. */
+
+static bool bind_i32(struct lqn_bound *bound)
+{
+	bound->store = store_i32;
+	return bound->access.integer != NULL;
+}
+
+static bool bind_u16(struct lqn_bound *bound)
+{
+	bound->store = store_u16;
+	return bound->access.integer != NULL;
+}
+
+static bool bind_u32(struct lqn_bound *bound)
+{
+	bound->store = store_u32;
+	return bound->access.integer != NULL;
+}
+
+static bool bind_64(struct lqn_bound *bound)
+{
+	bound->store = store_64;
+	return bound->access.integer != NULL;
+}
+
+static bool is_text(const struct lqn_access *access)
+{
+	if (access->shape == LQN_SHAPE_ARRAY) {
+		return lqn_access_of(bt_field_class_array_borrow_element_field_class_const(
+			access->fc)).integer != NULL;
+	}
+	return access->shape == LQN_SHAPE_STRING;
+}
+
+static bool bind_comm(struct lqn_bound *bound)
+{
+	bound->store = store_comm;
+	return is_text(&bound->access);
+}
+
+static bool bind_text(struct lqn_bound *bound)
+{
+	bound->store = store_text;
+	return is_text(&bound->access);
+}
+
+static bool bind_fds(struct lqn_bound *bound)
+{
+	struct lqn_access element;
+
+	if (bound->access.integer) {
+		bound->store = store_fd;
+		return true;
+	}
+	if (bound->access.shape != LQN_SHAPE_ARRAY) {
+		return false;
+	}
+	bound->store = store_fds;
+	element = lqn_access_of(
+		bt_field_class_array_borrow_element_field_class_const(bound->access.fc));
+	if (element.integer) {
+		element.fc = NULL;	/* no way down: the element is the number */
+		bound->part[0] = element;
+		bound->n_parts = 1;
+		return true;
+	}
+	bound->part[0] = lqn_access_find(element.fc, "fd|data_union");
+	bound->n_parts = 1;
+	if (bound->part[0].shape == LQN_SHAPE_STRUCTURE && bound->part[0].index >= 0) {
+		bound->part[1] = lqn_access_find(bound->part[0].fc, "fd");
+		bound->n_parts = 2;
+	}
+	return bound->part[bound->n_parts - 1].integer != NULL;
+}
+
+static bool bind_packet(struct lqn_bound *bound)
+{
+	bound->store = store_packet;
+	bound->packet = lqn_packet_access_new(&bound->access);
+	return bound->packet != NULL;
+}
+
+static bool (*const binders[])(struct lqn_bound *bound) = {
+	[LQN_FIELD_I32] = bind_i32,
+	[LQN_FIELD_U16] = bind_u16,
+	[LQN_FIELD_U32] = bind_u32,
+	[LQN_FIELD_64] = bind_64,
+	[LQN_FIELD_COMM] = bind_comm,
+	[LQN_FIELD_TEXT] = bind_text,
+	[LQN_FIELD_FDS] = bind_fds,
+	[LQN_FIELD_PACKET] = bind_packet,
+};
+
+bool lqn_bound_init(struct lqn_bound *bound, const struct lqn_layout_field *field,
+	const bt_field_class *payload)
+{
+	*bound = (struct lqn_bound) {
+		.access = lqn_access_find(payload, field->names),
+		.offset = field->offset,
+	};
+	return bound->access.index >= 0 && binders[field->kind](bound);
+}
+
+void lqn_bound_clear(struct lqn_bound *bound)
+{
+	lqn_packet_access_free(bound->packet);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef LQN_PLUGIN_BOUND_H
+#define LQN_PLUGIN_BOUND_H
+
+/* The fields of a layout, each found in an event class: how to get from its field into a record. */
+#include "plugin/common/access.h"
+#include "plugin/common/packet.h"
+#include "layout/layout.h"
+
+/* A field of a layout, found in an event class. */
+struct lqn_bound {
+	struct lqn_access access;
+	struct lqn_access part[2];	/* LQN_FIELD_FDS: the way from an element to the number */
+	unsigned n_parts;
+	struct lqn_packet_access *packet;	/* LQN_FIELD_PACKET; owned */
+	void (*store)(const struct lqn_bound *bound, const bt_field *field,
+		struct lqn_record *rec);
+	size_t offset;			/* into struct lqn_record */
+};
+
+/*
+ * Finds a field of a layout in the structure `payload` (NULL: there is none). False, and nothing to
+ * clear, if there is no such member, or one that cannot be what the layout wants.
+ */
+bool lqn_bound_init(struct lqn_bound *bound, const struct lqn_layout_field *field,
+	const bt_field_class *payload);
+
+/* Frees what a field that was found owns. */
+void lqn_bound_clear(struct lqn_bound *bound);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef LQN_PLUGIN_FIELDS_H
+#define LQN_PLUGIN_FIELDS_H
+
+/*
+ * The way from an event of a trace to a struct lqn_record. A binding says once per event class
+ * which row of the layout tables it is and where its fields lie; filling a record is then a walk
+ * over indices, without a look-up by name and without an allocation (but for text).
+ */
+#include <babeltrace2/babeltrace.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "layout/layout.h"
+
+struct lqn_binding;
+struct lqn_bindings;
+
+/* How many events of a class without a layout become marks, and how many of their members. */
+#define LQN_MARK_EVENTS 1000
+#define LQN_MARK_MEMBERS 4
+
+/* An empty cache of bindings, by event class. Free with lqn_bindings_free(). */
+struct lqn_bindings *lqn_bindings_new(void);
+void lqn_bindings_free(struct lqn_bindings *bindings);
+
+/*
+ * The binding of an event class, made when first asked for; borrowed, good as long as the event
+ * class lives. NULL if memory ran out.
+ */
+struct lqn_binding *lqn_bindings_get(struct lqn_bindings *bindings, const bt_event_class *ec);
+
+/* Calls `func` for each binding that lacks fields of its layout. `missing` lists their names. */
+typedef void (*lqn_missing_func)(void *payload, const char *event, const char *missing);
+void lqn_bindings_each_missing(struct lqn_bindings *bindings, lqn_missing_func func,
+	void *payload);
+
+/* The event class's name, interned; `unnamed` if it has none. */
+const char *lqn_binding_name(const struct lqn_binding *binding);
+
+/* The layout's row, or NULL. */
+const struct lqn_layout_event *lqn_binding_layout(const struct lqn_binding *binding);
+
+/* Whether this is an event of our own vocabulary (`lqn:…`). */
+bool lqn_binding_is_own(const struct lqn_binding *binding);
+
+/*
+ * Fills a record from an event of the binding's class; `ts` in ns from the clock's origin.
+ * `rec->text`, if any, is new and the caller's (g_free()). Requires a layout.
+ */
+void lqn_binding_fill(const struct lqn_binding *binding, const bt_event *event, int64_t ts,
+	struct lqn_record *rec);
+
+/*
+ * For an event without a layout: how many records it makes (0 once the class has used up its
+ * LQN_MARK_EVENTS; counts the event), and each of them, `i` from 0 on.
+ */
+unsigned lqn_binding_count_marks(struct lqn_binding *binding);
+void lqn_binding_fill_mark(const struct lqn_binding *binding, const bt_event *event, int64_t ts,
+	unsigned i, struct lqn_record *rec);
+
+/* The CPU that a packet's context names, -1 if none; by name: for packets, not for events. */
+int32_t lqn_packet_cpu(const bt_packet *packet);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "plugin/common/params.h"
+#include <glib.h>
+#include <stdint.h>
+#include <string.h>
+
+static bool read_uint(const bt_value *value, void *dest)
+{
+	uint64_t *to = dest;
+
+	/* The command line makes `n=5` a signed integer and `n=+5` an unsigned one. */
+	if (bt_value_is_unsigned_integer(value)) {
+		*to = bt_value_integer_unsigned_get(value);
+		return true;
+	}
+	if (!bt_value_is_signed_integer(value) || bt_value_integer_signed_get(value) < 0) {
+		return false;
+	}
+	*to = (uint64_t) bt_value_integer_signed_get(value);
+	return true;
+}
+
+static bool read_int(const bt_value *value, void *dest)
+{
+	int64_t *to = dest;
+
+	if (bt_value_is_signed_integer(value)) {
+		*to = bt_value_integer_signed_get(value);
+		return true;
+	}
+	if (!bt_value_is_unsigned_integer(value) ||
+			bt_value_integer_unsigned_get(value) > INT64_MAX) {
+		return false;
+	}
+	*to = (int64_t) bt_value_integer_unsigned_get(value);
+	return true;
+}
+
+static bool read_bool(const bt_value *value, void *dest)
+{
+	if (!bt_value_is_bool(value)) {
+		return false;
+	}
+	*(bool *) dest = bt_value_bool_get(value);
+	return true;
+}
+
+static bool read_string(const bt_value *value, void *dest)
+{
+	char **to = dest;
+
+	if (!bt_value_is_string(value)) {
+		return false;
+	}
+	g_free(*to);
+	*to = g_strdup(bt_value_string_get(value));
+	return true;
+}
+
+static const struct {
+	bool (*read)(const bt_value *value, void *dest);
+	const char *wanted;
+} types[LQN_PARAM_TYPES] = {
+	[LQN_PARAM_UINT] = { read_uint, "an integer >= 0" },
+	[LQN_PARAM_INT] = { read_int, "an integer" },
+	[LQN_PARAM_BOOL] = { read_bool, "yes or no" },
+	[LQN_PARAM_STRING] = { read_string, "a string (in inner double quotes: `name=\"text\"`)" },
+};
+
+struct reader {
+	bt_self_component *self;
+	const struct lqn_param *params;
+	size_t n;
+};
+
+static void refuse_name(const struct reader *reader, const char *name)
+{
+	GString *known = g_string_new(NULL);
+
+	for (size_t i = 0; i < reader->n; i++) {
+		g_string_append_printf(known, "%s`%s`", i == 0 ? "" : ", ", reader->params[i].name);
+	}
+	BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(reader->self,
+		"Unknown parameter `%s`; this component knows: %s", name, known->str);
+	g_string_free(known, TRUE);
+}
+
+static bt_value_map_foreach_entry_const_func_status read_entry(const char *name,
+	const bt_value *value, void *data)
+{
+	const struct reader *reader = data;
+
+	for (size_t i = 0; i < reader->n; i++) {
+		const struct lqn_param *param = &reader->params[i];
+
+		if (strcmp(param->name, name) != 0) {
+			continue;
+		}
+		if (types[param->type].read(value, param->dest)) {
+			return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_OK;
+		}
+		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(reader->self,
+			"Parameter `%s`: expected %s", name, types[param->type].wanted);
+		return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_ERROR;
+	}
+	/*
+	 * The thread has an error from here on: the library aborts the process if this function
+	 * then returns anything but an error status.
+	 */
+	refuse_name(reader, name);
+	return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_ERROR;
+}
+
+bool lqn_params_read(bt_self_component *self, const bt_value *map,
+	const struct lqn_param *params, size_t n)
+{
+	struct reader reader = { self, params, n };
+
+	return bt_value_map_foreach_entry_const(map, read_entry, &reader) ==
+		BT_VALUE_MAP_FOREACH_ENTRY_CONST_STATUS_OK;
+}

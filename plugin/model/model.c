@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+#include "plugin/model/model.h"
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "path/report.h"
+#include "plugin/common/message.h"
+#include "plugin/common/params.h"
+#include "plugin/model/decode.h"
+#include "request/analysis.h"
+#include "write/write.h"
+
+#define FAIL(model, ...) \
+	BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT((model)->self, __VA_ARGS__)
+
+struct model {
+	bt_self_component *self;		/* borrowed */
+	bt_message_iterator *up;		/* owned; NULL until the graph is configured */
+	struct lqn_decoder *decoder;		/* owned */
+	struct lqn_analysis *analysis;		/* owned */
+	GHashTable *hosts;	/* const bt_stream *, a reference, owned -> number of its host */
+	/* Of the stream that the last event came from; borrowed, NULL at first. */
+	const bt_stream *last_stream;
+	unsigned last_host;
+
+	/* parameters */
+	char *output;				/* owned; NULL: write no files */
+	char *name;				/* owned; may be NULL */
+	char *begin_mark, *end_mark;		/* owned; may be NULL */
+	int64_t begin, end;			/* ns */
+	bool overwrite, all_paths, summary;
+};
+
+/* ---- initialization ------------------------------------------------------ */
+
+bt_component_class_get_supported_mip_versions_method_status model_mip_versions(
+	bt_self_component_class_sink *self_class, const bt_value *params, void *data,
+	bt_logging_level level, bt_integer_range_set_unsigned *versions)
+{
+	return (int) lqn_message_add_versions(versions);
+}
+
+static void model_free(struct model *model)
+{
+	bt_message_iterator_put_ref(model->up);
+	lqn_decoder_free(model->decoder);
+	if (model->analysis) {
+		lqn_analysis_free(model->analysis);
+	}
+	g_hash_table_destroy(model->hosts);
+	g_free(model->output);
+	g_free(model->name);
+	g_free(model->begin_mark);
+	g_free(model->end_mark);
+	g_free(model);
+}
+
+static void put_stream(void *stream)
+{
+	bt_stream_put_ref(stream);
+}
+
+static bool read_params(struct model *model, const bt_value *params)
+{
+	const struct lqn_param known[] = {
+		{ "output", LQN_PARAM_STRING, &model->output },
+		{ "overwrite", LQN_PARAM_BOOL, &model->overwrite },
+		{ "begin-mark", LQN_PARAM_STRING, &model->begin_mark },
+		{ "end-mark", LQN_PARAM_STRING, &model->end_mark },
+		{ "begin", LQN_PARAM_INT, &model->begin },
+		{ "end", LQN_PARAM_INT, &model->end },
+		{ "all-paths", LQN_PARAM_BOOL, &model->all_paths },
+		{ "name", LQN_PARAM_STRING, &model->name },
+		{ "summary", LQN_PARAM_BOOL, &model->summary },
+	};
+
+	return lqn_params_read(model->self, params, known, G_N_ELEMENTS(known));
+}
+
+/* `model/` is the folder `model`, whose parent is not `model`. */
+static void strip_slashes(char *path)
+{
+	size_t len = strlen(path);
+
+	while (len > 0 && path[len - 1] == '/') {
+		path[--len] = '\0';
+	}
+}
+
+/* Finds out before the trace is read what would make the writing fail after it. */
+static bool check_params(struct model *model)
+{
+	char *parent;
+	bool ok;
+
+	if (model->begin >= model->end) {
+		FAIL(model, "Parameters `begin` and `end`: %" PRId64 " is not before %" PRId64,
+			model->begin, model->end);
+		return false;
+	}
+	if (!model->output) {
+		return true;
+	}
+	strip_slashes(model->output);
+	if (*model->output == '\0') {
+		FAIL(model, "Parameter `output`: the folder has no name");
+		return false;
+	}
+	if (!model->overwrite && g_file_test(model->output, G_FILE_TEST_EXISTS)) {
+		FAIL(model, "Output folder `%s` exists already: name another one, remove it, or "
+			"add `overwrite=yes`", model->output);
+		return false;
+	}
+	parent = g_path_get_dirname(model->output);
+	ok = g_access(parent, W_OK | X_OK) == 0;
+	if (!ok) {
+		FAIL(model, "Output folder `%s` cannot be made: no folder `%s`, or no right to "
+			"write there", model->output, parent);
+	}
+	g_free(parent);
+	return ok;
+}
+
+bt_component_class_initialize_method_status model_init(bt_self_component_sink *self_sink,
+	bt_self_component_sink_configuration *config, const bt_value *params, void *data)
+{
+	struct model *model = g_new0(struct model, 1);
+	bt_self_component_add_port_status status;
+	struct lqn_options options;
+
+	model->self = bt_self_component_sink_as_self_component(self_sink);
+	model->begin = INT64_MIN;
+	model->end = INT64_MAX;
+	model->summary = true;
+	model->decoder = lqn_decoder_new();
+	model->hosts = g_hash_table_new_full(NULL, NULL, put_stream, NULL);
+	if (!read_params(model, params) || !check_params(model)) {
+		model_free(model);
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	}
+	status = bt_self_component_sink_add_input_port(self_sink, "in", NULL, NULL);
+	if (status != BT_SELF_COMPONENT_ADD_PORT_STATUS_OK) {
+		model_free(model);
+		return (int) status;
+	}
+	options = (struct lqn_options) {
+		.begin_mark = model->begin_mark,
+		.end_mark = model->end_mark,
+		.begin = model->begin,
+		.end = model->end,
+		.all_paths = model->all_paths,
+		.name = model->name,
+	};
+	model->analysis = lqn_analysis_new(&options);
+	bt_self_component_set_data(model->self, model);
+	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
+}
+
+/* An interrupted run comes here without an end of its messages: then nothing is written. */
+void model_finalize(bt_self_component_sink *self_sink)
+{
+	model_free(bt_self_component_get_data(
+		bt_self_component_sink_as_self_component(self_sink)));
+}
+
+bt_component_class_sink_graph_is_configured_method_status model_graph_is_configured(
+	bt_self_component_sink *self_sink)
+{
+	struct model *model = bt_self_component_get_data(
+		bt_self_component_sink_as_self_component(self_sink));
+	bt_self_component_port_input *in =
+		bt_self_component_sink_borrow_input_port_by_name(self_sink, "in");
+
+	/* To go on would make the library abort the process. */
+	if (!bt_port_is_connected(bt_self_component_port_as_port(
+			bt_self_component_port_input_as_self_component_port(in)))) {
+		FAIL(model, "Input port `in` is not connected");
+		return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_ERROR;
+	}
+	return (int) bt_message_iterator_create_from_sink_component(self_sink, in, &model->up);
+}
+
+/* ---- events -------------------------------------------------------------- */
+
+static const char *stream_name(const bt_stream *stream)
+{
+	const char *name = bt_stream_get_name(stream);
+
+	return name ? name : "localhost";
+}
+
+static void set_host(struct model *model, const bt_stream *stream, const char *name)
+{
+	model->last_stream = stream;
+	model->last_host = lqn_analysis_host(model->analysis, name);
+	bt_stream_get_ref(stream);
+	g_hash_table_replace(model->hosts, (void *) stream, GUINT_TO_POINTER(model->last_host));
+}
+
+/* The number of the host that the stream tells of. */
+static unsigned get_host(struct model *model, const bt_stream *stream)
+{
+	void *host;
+
+	if (model->last_stream == stream) {
+		return model->last_host;
+	}
+	if (g_hash_table_lookup_extended(model->hosts, stream, NULL, &host)) {
+		model->last_stream = stream;
+		model->last_host = GPOINTER_TO_UINT(host);
+	} else {
+		/* The stream's beginning was cut off, and with it the event that names the host. */
+		set_host(model, stream, stream_name(stream));
+	}
+	return model->last_host;
+}
+
+/* Where and when an event is, for people; g_free(). */
+static char *place_of(const bt_stream *stream, int64_t ts)
+{
+	const char *trace = bt_trace_get_name(bt_stream_borrow_trace_const(stream));
+
+	return g_strdup_printf("trace `%s`, stream `%s`, at %" PRId64 " ns",
+		trace ? trace : "unnamed", stream_name(stream), ts);
+}
+
+static bool begin_stream(struct model *model, const bt_stream *stream, const struct lqn_event *ev)
+{
+	if (ev->host.schema != LQN_EVENT_SCHEMA) {
+		char *place = place_of(stream, ev->ts);
+
+		FAIL(model, "Event `lqn:host` of %s: events of schema %" PRIu32 ", this version "
+			"reads schema %d; make them again with filter.lqn.causal of this version",
+			place, ev->host.schema, LQN_EVENT_SCHEMA);
+		g_free(place);
+		return false;
+	}
+	set_host(model, stream, *ev->host.name != '\0' ? ev->host.name : stream_name(stream));
+	return true;
+}
+
+static bool read_time(struct model *model, const bt_message *msg, const bt_stream *stream,
+	struct lqn_event *ev)
+{
+	const bt_clock_snapshot *cs = lqn_message_clock(msg);
+	const bool ok = cs && bt_clock_snapshot_get_ns_from_origin(cs, &ev->ts) ==
+		BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK;
+
+	if (!ok) {
+		char *place = place_of(stream, -1);
+
+		FAIL(model, "Event `%s` of %s: no time, or one out of range",
+			lqn_event_class((enum lqn_event_type) ev->type)->name, place);
+		g_free(place);
+	}
+	return ok;
+}
+
+static bool take_event(struct model *model, const bt_message *msg)
+{
+	const bt_event *event = bt_message_event_borrow_event_const(msg);
+	enum lqn_decode_status status;
+	const bt_stream *stream;
+	struct lqn_event ev;
+
+	status = lqn_decoder_decode(model->decoder, event, &ev);
+	if (status == LQN_DECODE_FOREIGN) {
+		return true;
+	}
+	if (status == LQN_DECODE_NO_MEMORY) {
+		FAIL(model, "Out of memory");
+		return false;
+	}
+	stream = bt_event_borrow_stream_const(event);
+	if (!read_time(model, msg, stream, &ev)) {
+		return false;
+	}
+	if (ev.type == LQN_EV_HOST && !begin_stream(model, stream, &ev)) {
+		return false;
+	}
+	lqn_analysis_event(model->analysis, get_host(model, stream), &ev);
+	return true;
+}
+
+/* ---- results ------------------------------------------------------------- */
+
+static bool write_files(struct model *model, const struct lqn_model *result,
+	const struct lqn_path_report *paths)
+{
+	static const char *const names[] = {
+		"model.lqnx", "model.lqn", "model.json", "critical-path.txt",
+	};
+	GString *const texts[] = {
+		lqn_write_lqnx(result), lqn_write_lqn(result), lqn_write_json(result),
+		lqn_write_paths(paths),
+	};
+	GError *error = NULL;
+	bool ok;
+
+	G_STATIC_ASSERT(G_N_ELEMENTS(names) == G_N_ELEMENTS(texts));
+	ok = lqn_write_folder(model->output, model->overwrite, names, texts, G_N_ELEMENTS(names),
+		&error);
+	if (!ok) {
+		FAIL(model, "Cannot write to `%s`: %s", model->output,
+			error ? error->message : "unknown error");
+		g_clear_error(&error);
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+		g_string_free(texts[i], TRUE);
+	}
+	return ok;
+}
+
+static bool print_summary(struct model *model, const struct lqn_model *result,
+	const struct lqn_path_report *paths)
+{
+	GString *text = lqn_write_summary(result, paths);
+	bool ok = fwrite(text->str, 1, text->len, stdout) == text->len && fflush(stdout) == 0;
+
+	g_string_free(text, TRUE);
+	if (!ok) {
+		FAIL(model, "Cannot write the summary to the standard output");
+	}
+	return ok;
+}
+
+/* What to do about an error of the analysis; `code` is an enum lqn_analysis_error. */
+static const char *advice_for(int code)
+{
+	static const char *const advice[] = {
+		[LQN_ANALYSIS_NO_EVENTS] = "put filter.lqn.causal before this sink: "
+			"`babeltrace2 TRACE --component=filter.lqn.causal "
+			"--component=sink.lqn.model`",
+		[LQN_ANALYSIS_NO_MARK] = "see the candidates with `babeltrace2 TRACE "
+			"--component=filter.lqn.causal | grep lqn:mark`",
+		[LQN_ANALYSIS_NO_REQUESTS] = "check that the workload ran in the window, and that "
+			"its system calls were recorded",
+		[LQN_ANALYSIS_SCHEMA] = "make the events again with filter.lqn.causal of this "
+			"version",
+	};
+
+	return code >= 0 && (size_t) code < G_N_ELEMENTS(advice) ? advice[code] : NULL;
+}
+
+static bool finish(struct model *model)
+{
+	struct lqn_model *result = NULL;
+	struct lqn_path_report *paths = NULL;
+	GError *error = NULL;
+	bool ok;
+
+	if (!lqn_analysis_finish(model->analysis, &result, &paths, &error)) {
+		const char *advice = error && error->domain == LQN_ANALYSIS_ERROR ?
+			advice_for(error->code) : NULL;
+
+		FAIL(model, "No model: %s%s%s", error ? error->message : "unknown error",
+			advice ? "; " : "", advice ? advice : "");
+		g_clear_error(&error);
+		return false;
+	}
+	ok = (!model->output || write_files(model, result, paths)) &&
+		(!model->summary || print_summary(model, result, paths));
+	lqn_model_free(result);
+	lqn_path_report_free(paths);
+	return ok;
+}
+
+bt_component_class_sink_consume_method_status model_consume(bt_self_component_sink *self_sink)
+{
+	struct model *model = bt_self_component_get_data(
+		bt_self_component_sink_as_self_component(self_sink));
+	bt_message_array_const msgs;
+	uint64_t n;
+	bt_message_iterator_next_status status = bt_message_iterator_next(model->up, &msgs, &n);
+	bool ok = true;
+
+	if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_END) {
+		return finish(model) ? BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_END :
+			BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_ERROR;
+	}
+	if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK) {
+		if (status < 0) {
+			FAIL(model, "The upstream iterator failed");
+		}
+		return (int) status;
+	}
+	for (uint64_t i = 0; i < n; i++) {
+		if (ok && bt_message_get_type(msgs[i]) == BT_MESSAGE_TYPE_EVENT) {
+			ok = take_event(model, msgs[i]);
+		}
+		bt_message_put_ref(msgs[i]);
+	}
+	return ok ? BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_OK :
+		BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_ERROR;
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+#include "sample-model.h"
+
+#include <string.h>
+
+/* What must not get through: markup, comment ends, control and turning characters, broken UTF-8. */
+#define HOSTILE "<&\">' -- ---> ]]> \\ \x1b[31m\a\n\r\t \xe4\xf6 \xe2\x80 \xe2\x80\xae " \
+	"\xef\xbf\xbe #pragma x=1 %s %n"
+
+static struct lqn_entry *add_entry(struct lqn_task *task, const char *name, const char *label,
+	double demand, double service)
+{
+	struct lqn_entry *entry = lqn_task_add_entry(task, name);
+
+	entry->label = g_strdup(label);
+	entry->phase[0].demand = demand;
+	entry->service = service;
+	return entry;
+}
+
+static void measure(struct lqn_entry *entry, double throughput)
+{
+	entry->throughput = throughput;
+	entry->invocations = throughput * 30;
+	entry->demand_ci = entry->phase[0].demand / 50;
+	entry->task->throughput += throughput;
+	entry->task->utilization += throughput * (entry->phase[0].demand + entry->phase[1].demand);
+}
+
+static void add_blocked(struct lqn_model *model, const char *cause, double seconds, uint64_t waits)
+{
+	struct lqn_blocked *blocked = g_new0(struct lqn_blocked, 1);
+
+	blocked->cause = g_strdup(cause);
+	blocked->seconds = seconds;
+	blocked->waits = waits;
+	g_ptr_array_add(model->blocked, blocked);
+}
+
+struct lqn_model *sample_model_new(void)
+{
+	struct lqn_model *model = lqn_model_new("s02");
+	struct lqn_processor *users =
+		lqn_model_add_processor(model, "cpu_clients", LQN_SCHED_INF, 1);
+	struct lqn_processor *cpu = lqn_model_add_processor(model, "cpu_host", LQN_SCHED_PS, 4);
+	struct lqn_processor *disk = lqn_model_add_processor(model, "disk_vda", LQN_SCHED_FCFS, 1);
+	struct lqn_processor *wait = lqn_model_add_processor(model, "delay", LQN_SCHED_INF, 1);
+	struct lqn_task *client = lqn_processor_add_task(users, "client", LQN_TASK_CLIENT,
+		LQN_SCHED_REF, 4);
+	struct lqn_task *web =
+		lqn_processor_add_task(cpu, "web", LQN_TASK_SERVER, LQN_SCHED_FCFS, 4);
+	struct lqn_task *app =
+		lqn_processor_add_task(cpu, "app", LQN_TASK_SERVER, LQN_SCHED_FCFS, 3);
+	struct lqn_task *db = lqn_processor_add_task(cpu, "db", LQN_TASK_SERVER, LQN_SCHED_FCFS, 2);
+	struct lqn_task *log =
+		lqn_processor_add_task(cpu, "logger", LQN_TASK_SERVER, LQN_SCHED_FCFS, 1);
+	struct lqn_task *lock = lqn_processor_add_task(cpu, "lock_orders", LQN_TASK_LOCK,
+		LQN_SCHED_FCFS, 1);
+	struct lqn_task *back = lqn_processor_add_task(cpu, "background", LQN_TASK_BACKGROUND,
+		LQN_SCHED_REF, 1);
+	struct lqn_task *vda =
+		lqn_processor_add_task(disk, "disk_vda", LQN_TASK_DISK, LQN_SCHED_FCFS, 1);
+	struct lqn_task *timer = lqn_processor_add_task(wait, "delay_timer", LQN_TASK_DELAY,
+		LQN_SCHED_INF, 1);
+	struct lqn_entry *e_client = add_entry(client, "client_get", "client", 0.00002, 0.0064);
+	struct lqn_entry *e_web =
+		add_entry(web, "web_get", "web, called by client", 0.0003, 0.0062);
+	struct lqn_entry *e_app = add_entry(app, "app_page", "app, called by web", 0.0008, 0.0055);
+	struct lqn_entry *e_query = add_entry(db, "db_query", "db: reads", 0.0005, 0.0011);
+	struct lqn_entry *e_update = add_entry(db, "db_update", "db: writes", 0.0004, 0.0021);
+	struct lqn_entry *e_audit =
+		add_entry(db, "db_audit", "db, handed over by web", 0.0002, 0.0003);
+	struct lqn_entry *e_log = add_entry(log, "logger_put", NULL, 0.0001, -1);
+	struct lqn_entry *e_lock =
+		add_entry(lock, "lock_orders_hold", "mutex of app", 0.0001, 0.0009);
+	struct lqn_entry *e_back =
+		add_entry(back, "background_run", "all else on the CPUs", 0.0005, -1);
+	struct lqn_entry *e_disk = add_entry(vda, "disk_vda_write", "vda", 0.0016, 0.0016);
+	struct lqn_entry *e_timer = add_entry(timer, "delay_timer_wait", NULL, 0.0005, 0.0005);
+
+	web->service = g_strdup("/usr/sbin/web --port 80");
+	client->think = 0.0436;
+	client->response = 0.0064;
+	back->think = 0.0245;
+	e_app->phase[0].demand_cvsq = 1.4;
+	e_app->phase[0].think = 0.0002;
+	e_app->has_phase2 = true;
+	e_app->phase[1].demand = 0.0003;
+	lqn_entry_add_call(e_client, 0, e_web, LQN_SYNC, 1);
+	lqn_entry_add_call(e_web, 0, e_app, LQN_SYNC, 1);
+	lqn_entry_add_call(e_web, 0, e_audit, LQN_FORWARD, 0.25);
+	lqn_entry_add_call(e_app, 0, e_query, LQN_SYNC, 1);
+	lqn_entry_add_call(e_app, 0, e_query, LQN_SYNC, 0.5);
+	lqn_entry_add_call(e_app, 0, e_lock, LQN_SYNC, 1);
+	lqn_entry_add_call(e_app, 0, e_timer, LQN_SYNC, 1);
+	lqn_entry_add_call(e_app, 1, e_log, LQN_ASYNC, 1);
+	lqn_entry_add_call(e_lock, 0, e_update, LQN_SYNC, 0.5);
+	lqn_entry_add_call(e_update, 0, e_disk, LQN_SYNC, 0.8);
+	measure(e_client, 80);
+	measure(e_web, 80);
+	measure(e_app, 80);
+	measure(e_query, 120);
+	measure(e_update, 40);
+	measure(e_audit, 20);
+	measure(e_log, 80);
+	measure(e_lock, 80);
+	measure(e_back, 40);
+	measure(e_disk, 32);
+	measure(e_timer, 80);
+	cpu->utilization = 0.271;
+	cpu->interrupts = 0.012;
+	disk->utilization = 0.052;
+	model->window_begin = INT64_C(1764462731123456789);
+	model->window_end = model->window_begin + INT64_C(30000000000);
+	model->window_reason =
+		g_strdup("from the first to the last request, 5 % left out at either end");
+	model->blocked_seconds = 41.2;
+	model->unexplained_seconds = 0.31;
+	add_blocked(model, "message", 30.1, 9600);
+	add_blocked(model, "lock", 6.2, 512);
+	add_blocked(model, "timer", 2.6, 2400);
+	add_blocked(model, "disk", 1.99, 960);
+	g_ptr_array_add(model->background, g_strdup("kworker 0.012 CPUs"));
+	g_ptr_array_add(model->background, g_strdup("sshd 0.008 CPUs"));
+	g_ptr_array_add(
+		model->notes, g_strdup("12 events were lost on CPU 3: 2 requests left out"));
+	return model;
+}
+
+struct lqn_entry *sample_find_entry(const struct lqn_model *model, const char *name)
+{
+	for (unsigned i = 0; i < model->processors->len; i++) {
+		const struct lqn_processor *proc = g_ptr_array_index(model->processors, i);
+
+		for (unsigned t = 0; t < proc->tasks->len; t++) {
+			const struct lqn_task *task = g_ptr_array_index(proc->tasks, t);
+
+			for (unsigned e = 0; e < task->entries->len; e++) {
+				struct lqn_entry *entry = g_ptr_array_index(task->entries, e);
+
+				if (!strcmp(entry->name, name)) {
+					return entry;
+				}
+			}
+		}
+	}
+	g_assert_not_reached();
+}
+
+struct lqn_task *sample_find_task(const struct lqn_model *model, const char *name)
+{
+	for (unsigned i = 0; i < model->processors->len; i++) {
+		const struct lqn_processor *proc = g_ptr_array_index(model->processors, i);
+
+		for (unsigned t = 0; t < proc->tasks->len; t++) {
+			struct lqn_task *task = g_ptr_array_index(proc->tasks, t);
+
+			if (!strcmp(task->name, name)) {
+				return task;
+			}
+		}
+	}
+	g_assert_not_reached();
+}
+
+static void set_text(char **text, const char *value)
+{
+	g_free(*text);
+	*text = g_strdup(value);
+}
+
+struct lqn_model *sample_model_new_hostile(void)
+{
+	struct lqn_model *model = sample_model_new();
+
+	set_text(&model->name, HOSTILE);
+	set_text(&model->window_reason, HOSTILE);
+	set_text(&sample_find_entry(model, "web_get")->label, HOSTILE);
+	set_text(&sample_find_entry(model, "db_query")->label, "-");
+	set_text(&sample_find_task(model, "web")->service, HOSTILE);
+	set_text(&sample_find_task(model, "db")->service, "");
+	add_blocked(model, HOSTILE, 0.001, 1);
+	g_ptr_array_add(model->background, g_strdup(HOSTILE));
+	g_ptr_array_add(model->notes, g_strdup(HOSTILE));
+	return model;
+}
+
+static void add_share(GArray *shares, const char *task, enum lqn_path_kind kind, const char *detail,
+	double mean)
+{
+	struct lqn_path_share share = { task, detail, kind, mean };
+
+	g_array_append_val(shares, share);
+}
+
+static struct lqn_request_path *new_request(int64_t begin)
+{
+	struct lqn_request_path *request = g_new0(struct lqn_request_path, 1);
+
+	request->begin = begin;
+	request->end = begin;
+	request->thread = 4711 | UINT64_C(2) << 32;
+	request->task = "client";
+	request->pieces = g_array_new(FALSE, FALSE, sizeof(struct lqn_path_piece));
+	return request;
+}
+
+static void add_piece(struct lqn_request_path *request, const char *task, const char *comm,
+	uint64_t thread, enum lqn_path_kind kind, const char *detail, int64_t ns)
+{
+	struct lqn_path_piece piece = {
+		.begin = request->end, .end = request->end + ns, .thread = thread, .task = task,
+		.comm = comm, .detail = detail, .kind = kind,
+	};
+
+	request->end += ns;
+	g_array_append_val(request->pieces, piece);
+}
+
+static void fill_typical(struct lqn_request_path *request)
+{
+	add_piece(request, "client", "client", 4711, LQN_PATH_CPU, NULL, 18300);
+	add_piece(request, "web", "web/0", 4720, LQN_PATH_WAKEUP, NULL, 52100);
+	add_piece(request, "web", "web/0", 4720, LQN_PATH_CPU, NULL, 281700);
+	add_piece(request, "app", "app-worker", 4730, LQN_PATH_WAKEUP, NULL, 48000);
+	add_piece(request, "app", "app-worker", 4730, LQN_PATH_CPU, NULL, 744000);
+	add_piece(request, "db", "db", 4741, LQN_PATH_QUEUE, "db socket", 120000);
+	add_piece(request, "db", "db", 4741, LQN_PATH_CPU, NULL, 612000);
+	add_piece(request, "app", "app-worker", 4730, LQN_PATH_LOCK, "lock_orders", 330000);
+	add_piece(request, "client", "client", 4711, LQN_PATH_WAKEUP, NULL, 61000);
+}
+
+static void fill_slow(struct lqn_request_path *request)
+{
+	fill_typical(request);
+	add_piece(request, "app", "app-worker", 4730, LQN_PATH_LOCK, "lock_orders", 7100000);
+	add_piece(request, "db", "db", 4741, LQN_PATH_DISK, "vda", 1712345);
+	add_piece(request, "db", "db", 4741, LQN_PATH_PREEMPTED, "kworker/u8:1 <\x1b> \xe4", 90000);
+	add_piece(request, "client", "client", 4711, LQN_PATH_UNKNOWN, NULL, 1);
+}
+
+struct lqn_path_report *sample_report_new(void)
+{
+	struct lqn_path_report *report = g_new0(struct lqn_path_report, 1);
+	struct lqn_path_group *group = g_new0(struct lqn_path_group, 1);
+
+	report->groups = g_ptr_array_new();
+	report->requests = 2400;
+	group->task = "client";
+	group->requests = 2400;
+	group->mean = 2400000;
+	group->p50 = 2267100;
+	group->p95 = 11169446;
+	group->p99 = 14000000;
+	group->max = 19400000;
+	group->shares = g_array_new(FALSE, FALSE, sizeof(struct lqn_path_share));
+	group->slow_shares = g_array_new(FALSE, FALSE, sizeof(struct lqn_path_share));
+	add_share(group->shares, "app", LQN_PATH_CPU, NULL, 780000);
+	add_share(group->shares, "app", LQN_PATH_LOCK, "lock_orders", 420000);
+	add_share(group->shares, "app", LQN_PATH_LOCK, "lock_cache", 20000);
+	add_share(group->shares, "db", LQN_PATH_CPU, NULL, 600000);
+	add_share(group->shares, "web", LQN_PATH_CPU, NULL, 290000);
+	add_share(group->shares, "db", LQN_PATH_DISK, "vda", 190000);
+	add_share(group->shares, "web", LQN_PATH_WAKEUP, NULL, 100000);
+	add_share(group->slow_shares, "app", LQN_PATH_LOCK, "lock_orders", 7000000);
+	add_share(group->slow_shares, "db", LQN_PATH_DISK, "vda", 1900000);
+	add_share(group->slow_shares, "app", LQN_PATH_CPU, NULL, 760000);
+	add_share(group->slow_shares, "db", LQN_PATH_CPU, NULL, 610000);
+	add_share(group->slow_shares, "web", LQN_PATH_CPU, NULL, 290000);
+	add_share(group->slow_shares, "web", LQN_PATH_WAKEUP, NULL, 100000);
+	add_share(group->slow_shares, "db", LQN_PATH_PREEMPTED, "kworker/u8:1 <\x1b> \xe4", 12000);
+	group->typical = new_request(INT64_C(1764462740000000000));
+	group->slow = new_request(INT64_C(1764462741000000000));
+	fill_typical(group->typical);
+	fill_slow(group->slow);
+	g_ptr_array_add(report->groups, group);
+	return report;
+}
