@@ -568,6 +568,7 @@ static void send_wakes(struct lqn_step *step, struct lqn_open_call *mine, struct
 		}
 		if (from == to && from->kind == LQN_OBJ_FILE) {
 			from->kind = LQN_OBJ_FIFO;
+			lqn_channel_announce(from, from->announced);
 		}
 		its->woken_from = from->id;
 		its->woken_seq = mine->message;

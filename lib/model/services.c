@@ -117,6 +117,17 @@ static void count_cpu(struct lqn_build *build, struct lqn_service *service)
 /* Cycles that a server makes beside serving, a few of them: not a client. */
 #define FEW 0.05
 
+/* True for an invocation that the model is about: a request, or a cycle of which a request was received by somebody. */
+static bool counts(const struct lqn_invocation *it)
+{
+	bool received = it->request != NULL;
+
+	for (const struct lqn_arc *arc = it->arcs; arc && !received; arc = arc->next) {
+		received = arc->callee != NULL;
+	}
+	return received && !it->into && !it->tail_of && !it->gone;
+}
+
 void lqn_build_services(struct lqn_build *build)
 {
 	build->services = g_ptr_array_new_with_free_func(service_free);
@@ -124,7 +135,7 @@ void lqn_build_services(struct lqn_build *build)
 		struct lqn_invocation *it = build->a->invocations->pdata[i];
 		struct lqn_service *service;
 
-		if (it->into || it->tail_of || it->gone || (!it->request && !it->arcs)) {
+		if (!counts(it)) {
 			continue;
 		}
 		service = service_of(build, it);
