@@ -60,7 +60,6 @@ struct lqn_model *lqn_model_build(struct lqn_analysis *analysis, struct lqn_path
 bool lqn_build_window(struct lqn_build *build, GError **error);
 /* services.c: which processes are one task. */
 void lqn_build_services(struct lqn_build *build);
-const char *lqn_service_name(const struct lqn_actor *actor);
 /* entries.c: which invocations are one entry. */
 void lqn_build_entries(struct lqn_build *build);
 /* The cluster that an invocation belongs to, begun in the window or not; NULL: none. */

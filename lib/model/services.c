@@ -1,26 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * Tasks: the processes of one name on one host. The name is that of the process's main thread, which
- * servers with named threads leave alone; a trailing /N is a thread's number.
- */
+/* Tasks: the processes of one name on one host. */
 #include "build.h"
 
 #include <string.h>
-
-const char *lqn_service_name(const struct lqn_actor *actor)
-{
-	const struct lqn_actor *main = actor->unit->main ? actor->unit->main : actor;
-	const char *comm = main->comm && *main->comm ? main->comm : "unnamed";
-	const char *slash = strrchr(comm, '/');
-	g_autofree char *cut = NULL;
-
-	if (slash && slash > comm && slash[1] && strspn(slash + 1, "0123456789") == strlen(slash + 1)) {
-		cut = g_strndup(comm, (gsize) (slash - comm));
-		comm = cut;
-	}
-	return g_intern_string(comm);
-}
 
 static void service_free(gpointer data)
 {

@@ -217,6 +217,11 @@ struct lqn_word *lqn_party_word(struct lqn_party *host, uint64_t id);
 /* The one word that stands for all its names. */
 struct lqn_word *lqn_word_root(struct lqn_word *word);
 bool lqn_word_is_lock(struct lqn_word *word);
+/*
+ * What the system calls the service that a thread belongs to: the name of the process's main thread, which servers with
+ * named threads leave alone, without a trailing /N. Interned.
+ */
+const char *lqn_service_name(const struct lqn_actor *actor);
 /* The thread's CPU clock at a time. */
 int64_t lqn_actor_cpu_at(const struct lqn_actor *actor, int64_t ts);
 /* True for a process that only asks, from one loop: no request ever comes to it, and it does not sleep. */

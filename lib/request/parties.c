@@ -3,6 +3,8 @@
 /* Hosts, their threads, and the ends of their channels. */
 #include "internal.h"
 
+#include <string.h>
+
 static guint hash_64(gconstpointer key)
 {
 	return (guint) ((*(const uint64_t *) key * 0x9e3779b97f4a7c15u) >> 32);
@@ -171,6 +173,20 @@ bool lqn_word_is_lock(struct lqn_word *word)
 {
 	word = lqn_word_root(word);
 	return word->waits > 0 && 2 * word->both >= word->waits;
+}
+
+const char *lqn_service_name(const struct lqn_actor *actor)
+{
+	const struct lqn_actor *main = actor->unit->main ? actor->unit->main : actor;
+	const char *comm = main->comm && *main->comm ? main->comm : "unnamed";
+	const char *slash = strrchr(comm, '/');
+	g_autofree char *cut = NULL;
+
+	if (slash && slash > comm && slash[1] && strspn(slash + 1, "0123456789") == strlen(slash + 1)) {
+		cut = g_strndup(comm, (gsize) (slash - comm));
+		comm = cut;
+	}
+	return g_intern_string(comm);
 }
 
 int64_t lqn_actor_cpu_at(const struct lqn_actor *actor, int64_t ts)

@@ -289,8 +289,8 @@ void lqn_on_futex_wake(struct lqn_analysis *a, struct lqn_party *host, const str
 		return;
 	}
 	waiter = lqn_party_actor(host, ev->futex_wake.woken);
-	if (waiter->unit == actor->unit) {
-		return;
+	if (waiter->unit == actor->unit || lqn_service_name(waiter) == lqn_service_name(actor)) {
+		return;		/* workers of one service wake each other for locks, not to be served */
 	}
 	if (asks(host, actor, waiter)) {
 		struct lqn_invocation *current = lqn_final(lqn_context(a, actor, ev->futex_wake.begin,
