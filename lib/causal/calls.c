@@ -246,8 +246,13 @@ static void exit_accept(struct lqn_step *step, struct lqn_open_call *call, int64
 
 static void exit_connect(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
 {
-	if (call->object && ret < 0 && ret != -EINPROGRESS_) {
+	if (!call->object) {
+		return;
+	}
+	if (ret < 0 && ret != -EINPROGRESS_) {
 		lqn_channel_connect_failed(call->object);
+	} else {
+		lqn_channel_connect_queued(call->object);
 	}
 }
 
@@ -602,10 +607,15 @@ static void receive_wakes(struct lqn_step *step, struct lqn_open_call *mine, str
 
 static void connect_wakes(struct lqn_step *step, struct lqn_open_call *mine, struct lqn_thread *target)
 {
-	if (mine->object && target->call.object && target->call.object->kind == LQN_OBJ_LISTENER) {
+	if (!mine->object) {
+		return;
+	}
+	if (target->call.object && target->call.object->kind == LQN_OBJ_LISTENER) {
 		lqn_channel_connect_woke(mine->object, lqn_causal_process(step->causal, step->thread)->pid,
 			target->call.object);
 	}
+	/* whoever was woken, it was for the connection that is there now */
+	lqn_channel_connect_queued(mine->object);
 }
 
 static void futex_wakes(struct lqn_step *step, struct lqn_open_call *mine, struct lqn_thread *target)

@@ -47,6 +47,7 @@ static void (*const handlers[LQN_REC_COUNT])(struct lqn_step *step) = {
 	[LQN_REC_SIGNAL] = step_nothing,
 	[LQN_REC_STATE_PROCESS] = lqn_step_state_process,
 	[LQN_REC_STATE_FD] = lqn_step_state_fd,
+	[LQN_REC_STATE_IRQ] = lqn_step_state_irq,
 	[LQN_REC_STATE_END] = step_nothing,
 	[LQN_REC_OTHER] = lqn_step_mark,
 };
@@ -95,6 +96,7 @@ struct lqn_causal *lqn_causal_new(const char *host, const char *release, lqn_eve
 	lqn_channels_init(&c->channels, emit_for_channels, c);
 	c->file_tables = g_hash_table_new(g_direct_hash, g_direct_equal);
 	c->marks = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	c->interrupts = g_hash_table_new(g_direct_hash, g_direct_equal);
 	ev.host.name = host;
 	ev.host.release = release ? release : "";
 	ev.host.schema = LQN_EVENT_SCHEMA;
@@ -114,6 +116,7 @@ void lqn_causal_free(struct lqn_causal *c)
 	lqn_channels_clear(&c->channels);
 	g_hash_table_destroy(c->file_tables);
 	g_hash_table_destroy(c->marks);
+	g_hash_table_destroy(c->interrupts);
 	g_free(c->release);
 	g_free(c);
 }
@@ -150,6 +153,8 @@ void lqn_causal_lost(struct lqn_causal *c, int32_t cpu, int64_t begin, int64_t e
 		if (it && (cpu < 0 || it->id == cpu)) {
 			it->depth = 0;
 			it->completed = 0;
+			it->arrival.ts = -1;
+			it->sent_to_self = false;
 			if (it->current) {
 				lqn_causal_lose_thread(it->current, begin);
 			}

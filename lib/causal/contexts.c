@@ -3,9 +3,10 @@
 /*
  * Interrupts on top of threads, and what woke whom.
  *
- * What happens in an interrupt is never the interrupted thread's doing. One softirq is: that which the thread's own
- * system call enters (a send through loopback delivers its packet there and wakes the reader). It is told from
- * softirqs that follow a hardware interrupt by there having been none just before.
+ * What happens in an interrupt is never the interrupted thread's doing. One softirq is: that of the network which the
+ * thread's own system call enters (a send through loopback delivers its packet there and wakes the reader). It is told
+ * from softirqs that follow a hardware interrupt by there having been none just before; in a trace without system calls,
+ * by the thread having sent something to its own host.
  */
 #include "engine.h"
 
@@ -13,6 +14,8 @@
 
 /* A softirq that begins so soon after an interrupt was raised by it. */
 #define AFTER_IRQ_NS 1500
+/* What a handler returns that leaves the rest to its thread. */
+#define IRQ_WAKE_THREAD_ 2
 
 /* Softirq vectors of the kernel. */
 enum { HI, TIMER, NET_TX, NET_RX, BLOCK, IRQ_POLL, TASKLET, SCHED, HRTIMER, RCU, VECTORS };
@@ -40,11 +43,51 @@ bool lqn_cpu_in_task(const struct lqn_cpu *cpu)
 	return cpu->depth == 0 || cpu->stack[cpu->depth - 1].own;
 }
 
+static bool enters_by_itself(const struct lqn_step *step)
+{
+	const struct lqn_cpu *cpu = step->cpu;
+	int64_t vector = step->rec->irq.id;
+
+	if (step->rec->kind != LQN_CTX_SOFTIRQ || cpu->depth > 0 || !step->thread ||
+			(vector != NET_TX && vector != NET_RX)) {
+		return false;
+	}
+	if (step->thread->call.kind == LQN_CALL_NONE) {
+		return cpu->sent_to_self;
+	}
+	return cpu->last_hardirq == INT64_MIN || step->rec->ts - cpu->last_hardirq > AFTER_IRQ_NS;
+}
+
+/* Tells of an interrupt's name when it is first seen, or is given to another device. */
+static void tell_name(struct lqn_causal *c, const struct lqn_record *rec)
+{
+	struct lqn_event ev = { .type = LQN_EV_INTERRUPT };
+	char name[LQN_COMM_LEN + 1] = { 0 };
+	gpointer key = GUINT_TO_POINTER((guint) rec->irq.id);
+
+	memcpy(name, rec->irq.name, LQN_COMM_LEN);
+	if (!*name || g_strcmp0(g_hash_table_lookup(c->interrupts, key), name) == 0) {
+		return;
+	}
+	g_hash_table_insert(c->interrupts, key, (gpointer) g_intern_string(name));
+	ev.interrupt.number = (uint64_t) rec->irq.id;
+	ev.interrupt.name = name;
+	lqn_causal_emit(c, &ev);
+}
+
+void lqn_step_state_irq(struct lqn_step *step)
+{
+	tell_name(step->causal, step->rec);
+}
+
 void lqn_step_context_entry(struct lqn_step *step)
 {
 	struct lqn_cpu *cpu = step->cpu;
 	struct lqn_context_frame *frame;
 
+	if (step->rec->kind == LQN_CTX_HARDIRQ) {
+		tell_name(step->causal, step->rec);
+	}
 	if (cpu->depth == LQN_CONTEXT_DEPTH) {
 		return;		/* deeper than the kernel nests: exits were lost; the next switch clears it */
 	}
@@ -52,9 +95,7 @@ void lqn_step_context_entry(struct lqn_step *step)
 	frame->kind = step->rec->kind;
 	frame->id = step->rec->irq.id;
 	frame->since = step->rec->ts;
-	frame->own = frame->kind == LQN_CTX_SOFTIRQ && cpu->depth == 0 && step->thread &&
-		(step->thread->call.kind != LQN_CALL_NONE || !step->causal->have_calls) &&
-		(cpu->last_hardirq == INT64_MIN || step->rec->ts - cpu->last_hardirq > AFTER_IRQ_NS);
+	frame->own = enters_by_itself(step);
 	cpu->depth++;
 }
 
@@ -75,6 +116,7 @@ void lqn_step_context_exit(struct lqn_step *step)
 	if (frame->kind == LQN_CTX_HARDIRQ) {
 		cpu->last_irq = frame->id;
 		cpu->last_irq_end = ts;
+		cpu->woke_irq_thread = step->rec->irq.ret == IRQ_WAKE_THREAD_;
 	}
 	if (depth == 1) {
 		if (is_hard(frame->kind)) {
@@ -83,6 +125,8 @@ void lqn_step_context_exit(struct lqn_step *step)
 			cpu->softirq_ns += ts - frame->since;
 		}
 		cpu->completed = 0;
+		cpu->arrival.ts = -1;
+		cpu->sent_to_self &= !frame->own;
 	}
 	if (is_hard(frame->kind) || (frame->kind == LQN_CTX_SOFTIRQ && !frame->own)) {
 		cpu->last_hardirq = ts;
@@ -106,18 +150,30 @@ void lqn_step_block_issue(struct lqn_step *step)
 
 void lqn_step_block_complete(struct lqn_step *step)
 {
-	step->cpu->completed = step->rec->block.dev;
+	/* a kernel thread that takes completions does so for the device, as an interrupt does */
+	if (step->cpu->depth > 0 || (step->thread && step->thread->kernel)) {
+		step->cpu->completed = step->rec->block.dev;
+	}
 }
 
-/* A threaded interrupt handler is woken when its handler has returned but the interrupt has not. */
+/*
+ * A threaded interrupt handler is woken when its handler has returned but the interrupt has not. It is known by its number or, when
+ * the thread's name is not known or has none, by what the handler returned.
+ */
 static bool is_thread_of_irq(const struct lqn_thread *target, const struct lqn_cpu *cpu, int64_t ts)
 {
-	return cpu->last_irq >= 0 && ts - cpu->last_irq_end < 5000 && strncmp(target->comm, "irq/", 4) == 0 &&
-		g_ascii_strtoll(target->comm + 4, NULL, 10) == cpu->last_irq;
+	if (cpu->last_irq < 0 || ts - cpu->last_irq_end >= 5000) {
+		return false;
+	}
+	if (strncmp(target->comm, "irq/", 4) == 0) {
+		return cpu->woke_irq_thread || g_ascii_strtoll(target->comm + 4, NULL, 10) == cpu->last_irq;
+	}
+	return cpu->woke_irq_thread && !*target->comm;
 }
 
-static void woken_by_interrupt(const struct lqn_cpu *cpu, struct lqn_waker *waker)
+static void woken_by_interrupt(const struct lqn_step *step, const struct lqn_thread *target, struct lqn_waker *waker)
 {
+	const struct lqn_cpu *cpu = step->cpu;
 	const struct lqn_context_frame *top = &cpu->stack[cpu->depth - 1];
 
 	waker->evidence = LQN_CERTAIN;
@@ -138,6 +194,9 @@ static void woken_by_interrupt(const struct lqn_cpu *cpu, struct lqn_waker *wake
 		break;
 	case LQN_CTX_SOFTIRQ:
 		waker->cause = top->id >= 0 && top->id < VECTORS ? softirq_cause[top->id] : LQN_CAUSE_DEVICE;
+		if (waker->cause == LQN_CAUSE_NETWORK) {
+			waker->via = lqn_step_arrival(step, target);
+		}
 		break;
 	default:
 		waker->cause = LQN_CAUSE_IPI;
@@ -171,25 +230,47 @@ static uint8_t cause_of_call(const struct lqn_thread *by)
 	return causes[lqn_call_class(by->call.kind)];
 }
 
+static void woken_by_thread(const struct lqn_step *step, const struct lqn_thread *target, struct lqn_waker *waker)
+{
+	const struct lqn_thread *by = step->thread;
+
+	waker->by = by->key;
+	waker->call = by->call.kind;
+	if (by->call.kind != LQN_CALL_NONE) {
+		waker->cause = cause_of_call(by);
+		waker->via = by->call.object_id;
+	} else if (step->cpu->arrival.ts >= 0) {
+		waker->cause = LQN_CAUSE_NETWORK;
+		waker->via = lqn_step_arrival(step, target);
+	} else if (step->cpu->completed) {
+		waker->cause = LQN_CAUSE_DISK;
+		waker->via = step->cpu->completed;
+	} else {
+		waker->cause = cause_of_call(by);
+	}
+	/* on the CPU that takes the thread, which need not be the waker's */
+	if (step->rec->type == LQN_REC_WAKEUP) {
+		waker->evidence = LQN_INFERRED;
+	}
+}
+
 struct lqn_waker lqn_step_waker(const struct lqn_step *step, const struct lqn_thread *target)
 {
 	const struct lqn_cpu *cpu = step->cpu;
 	struct lqn_waker waker = { .ts = step->rec->ts, .evidence = LQN_CERTAIN };
 
 	if (!lqn_cpu_in_task(cpu)) {
-		woken_by_interrupt(cpu, &waker);
+		woken_by_interrupt(step, target, &waker);
 	} else if (is_thread_of_irq(target, cpu, waker.ts)) {
 		waker.cause = LQN_CAUSE_DEVICE;
 		waker.via = (uint64_t) cpu->last_irq;
 	} else if (step->thread) {
-		waker.by = step->thread->key;
-		waker.cause = cause_of_call(step->thread);
-		waker.via = step->thread->call.kind != LQN_CALL_NONE ? step->thread->call.object_id : 0;
-		waker.call = step->thread->call.kind;
+		woken_by_thread(step, target, &waker);
 	} else if (cpu->known) {
 		/* an idle CPU does nothing of its own: an interrupt that is not traced */
-		waker.cause = LQN_CAUSE_IPI;
-		waker.evidence = LQN_HYPOTHESISED;
+		waker.cause = LQN_CAUSE_INTERRUPT;
+		waker.via = (uint64_t) cpu->id;
+		waker.evidence = LQN_INFERRED;
 	} else {
 		waker.cause = LQN_CAUSE_UNKNOWN;
 		waker.evidence = LQN_HYPOTHESISED;

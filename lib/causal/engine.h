@@ -28,6 +28,8 @@ struct lqn_causal {
 	struct lqn_skb skbs[LQN_SKB_SLOTS];
 	GHashTable *file_tables;	/* address -> pid, from the dump of the initial state */
 	GHashTable *marks;		/* name -> how often it came */
+	GHashTable *interrupts;		/* number -> name as told, interned */
+	uint64_t packets;		/* told */
 	bool have_waking;		/* the trace has sched_waking: sched_wakeup says nothing new */
 	bool have_calls;		/* it has system calls */
 	uint64_t records, holes;
@@ -77,6 +79,7 @@ void lqn_step_context_entry(struct lqn_step *step);
 void lqn_step_context_exit(struct lqn_step *step);
 void lqn_step_block_issue(struct lqn_step *step);
 void lqn_step_block_complete(struct lqn_step *step);
+void lqn_step_state_irq(struct lqn_step *step);
 /* True if an event on the CPU is the doing of its thread, not of an interrupt. */
 bool lqn_cpu_in_task(const struct lqn_cpu *cpu);
 /* The waker of `target` at this step. */
@@ -93,6 +96,8 @@ void lqn_causal_end_call(struct lqn_causal *causal, struct lqn_thread *thread, i
 /* packets.c */
 void lqn_step_packet(struct lqn_step *step);
 void lqn_step_packet_copy(struct lqn_step *step);
+/* The number of the lqn:packet of what has arrived on the CPU and wakes `target`; 0: nothing to tell. */
+uint64_t lqn_step_arrival(const struct lqn_step *step, const struct lqn_thread *target);
 
 /* marks.c: candidates for boundaries */
 void lqn_step_mark(struct lqn_step *step);

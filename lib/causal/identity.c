@@ -10,6 +10,7 @@
 /* Names of kernel threads, for traces that do not show their birth. */
 static const char *const kernel_names[] = {
 	"kworker/", "ksoftirqd/", "migration/", "rcu_", "kthreadd", "kswapd", "jbd2/", "kcompactd", "irq/", "cpuhp/",
+	"napi/",
 };
 
 static bool is_kernel_name(const char *comm)
@@ -121,6 +122,7 @@ void lqn_step_fork(struct lqn_step *step)
 	child->parent = parent->key;
 	child->born = rec->ts;
 	child->since = rec->ts;
+	child->idle_at = lqn_host_idle_at(&c->host, rec->ts);
 	child->kernel = rec->fork.parent_tid == KTHREADD || parent->kernel;
 	thread_only = rec->fork.child_pid > 0 && rec->fork.child_pid != rec->fork.child_tid;
 	join_process(c, child, thread_only ? rec->fork.child_pid : child->tid);

@@ -3,6 +3,9 @@
 /*
  * What packets tell of connections: the addresses and ports of both ends. The address of a socket buffer names a
  * packet only for a moment (buffers are reused at once), so it is trusted for TCP sockets alone.
+ *
+ * Data that leaves or reaches the host is told of (lqn:packet), for only who sees both hosts can say whose it is. What a host
+ * sends to itself is known better by the system calls; without them its packets are told of as well.
  */
 #include "engine.h"
 
@@ -28,11 +31,72 @@ static bool is_own(const struct lqn_record *rec, const struct lqn_open_call *cal
 	return lqn_call_class(call->kind) == LQN_CLASS_SEND && rec->packet.len > rec->packet.header;
 }
 
+static uint32_t payload(const struct lqn_record *rec)
+{
+	return rec->packet.len > rec->packet.header ? rec->packet.len - rec->packet.header : 0;
+}
+
+static bool to_self(const struct lqn_tuple *tuple)
+{
+	return tuple->saddr == tuple->daddr;
+}
+
+static uint64_t tell(struct lqn_causal *c, uint64_t thread, const struct lqn_arrival *data, bool received)
+{
+	struct lqn_event ev = { .type = LQN_EV_PACKET };
+
+	if (data->bytes == 0 || (to_self(&data->tuple) && c->have_calls)) {
+		return 0;
+	}
+	ev.packet.thread = thread;
+	ev.packet.number = ++c->packets;
+	ev.packet.at = data->ts;
+	ev.packet.saddr = data->tuple.saddr;
+	ev.packet.daddr = data->tuple.daddr;
+	ev.packet.sport = data->tuple.sport;
+	ev.packet.dport = data->tuple.dport;
+	ev.packet.seq = data->seq;
+	ev.packet.bytes = data->bytes;
+	ev.packet.received = received;
+	lqn_causal_emit(c, &ev);
+	return ev.packet.number;
+}
+
+uint64_t lqn_step_arrival(const struct lqn_step *step, const struct lqn_thread *target)
+{
+	struct lqn_arrival *arrival = &step->cpu->arrival;
+
+	if (arrival->ts >= 0 && arrival->number == 0) {
+		arrival->number = tell(step->causal, target->key, arrival, true);
+	}
+	return arrival->ts >= 0 ? arrival->number : 0;
+}
+
+static void sent(struct lqn_step *step, const struct lqn_arrival *data)
+{
+	if (!step->thread || !lqn_cpu_in_task(step->cpu)) {
+		return;
+	}
+	step->cpu->sent_to_self |= to_self(&data->tuple);
+	tell(step->causal, step->thread->key, data, false);
+}
+
+/* In an interrupt, or in a kernel thread that does an interrupt's work. */
+static void received(struct lqn_step *step, const struct lqn_arrival *data)
+{
+	if (step->cpu->depth > 0 || (step->thread && step->thread->kernel)) {
+		step->cpu->arrival = *data;
+	}
+}
+
 void lqn_step_packet(struct lqn_step *step)
 {
 	struct lqn_record *rec = step->rec;
 	struct lqn_tuple tuple = {
 		rec->packet.saddr, rec->packet.daddr, rec->packet.sport, rec->packet.dport
+	};
+	struct lqn_arrival data = {
+		.ts = rec->ts, .tuple = tuple, .seq = rec->packet.seq, .bytes = payload(rec),
 	};
 	struct lqn_skb *slot;
 	struct lqn_open_call *call;
@@ -40,9 +104,11 @@ void lqn_step_packet(struct lqn_step *step)
 	if (rec->packet.protocol != PROTOCOL_TCP) {
 		return;
 	}
+	step->causal->channels.have_packets = true;
 	slot = slot_of(step->causal, rec->packet.skb);
 	slot->address = rec->packet.skb;
 	slot->tuple = tuple;
+	(rec->type == LQN_REC_PACKET_QUEUE ? sent : received)(step, &data);
 	if (rec->type != LQN_REC_PACKET_QUEUE || !step->thread || step->cpu->depth > 0) {
 		return;
 	}

@@ -132,6 +132,7 @@ static void leave(struct lqn_causal *c, struct lqn_thread *thread, const struct 
 		thread->state = LQN_THREAD_DEAD;
 		ev.exit.thread = thread->key;
 		ev.exit.at = rec->ts;
+		ev.exit.cpu = thread->cpu_ns;
 		lqn_causal_emit(c, &ev);
 		return;
 	}
@@ -175,6 +176,8 @@ static void enter(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thread *
 		if (was_lost(thread)) {
 			/* tell of the gap, for a thread's intervals must tile its life */
 			emit_wait(c, thread, ts, false);
+		} else if (thread->born >= 0) {
+			emit_preempted(c, thread, ts);	/* ready since its birth: the trace has no sched_wakeup_new */
 		}
 		break;
 	default:
@@ -235,6 +238,8 @@ void lqn_step_switch(struct lqn_step *step)
 		cpu->depth = 0;		/* an interrupt cannot be switched away from: an exit was lost */
 	}
 	cpu->completed = 0;
+	cpu->arrival.ts = -1;
+	cpu->sent_to_self = false;
 	if (step->thread) {
 		lqn_causal_announce(c, step->thread, rec->sw.prev_comm);
 		leave(c, step->thread, rec);

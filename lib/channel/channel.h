@@ -23,6 +23,7 @@ struct lqn_channels {
 	GHashTable *listeners;		/* pid -> listener its connects went to (pinned), or several_listeners */
 	GHashTable *words;		/* futex words -> id */
 	GQueue line;			/* connects to a listener that is not known yet; pinned */
+	bool have_packets;		/* TCP ends are told by addresses; order says nothing better */
 	uint64_t contradictions;	/* evidence against a pairing */
 	uint64_t overruns;		/* queues given up */
 };
@@ -74,6 +75,8 @@ void lqn_channel_vote(struct lqn_object *from, struct lqn_object *to);
 
 /* A client connects; an accept makes an end. */
 void lqn_channel_connect(struct lqn_object *object, int32_t pid);
+/* It now stands in its listener's line: others in the line who are not known to do so come after it. */
+void lqn_channel_connect_queued(struct lqn_object *object);
 void lqn_channel_connect_failed(struct lqn_object *object);
 void lqn_channel_accept(struct lqn_object *listener, struct lqn_object *made);
 /* A connect on `object` of `pid` woke a thread that waits for connections of `listener`. */
@@ -85,6 +88,8 @@ bool lqn_channel_guess(struct lqn_object *object);
 /* Likewise for the readers among `objects` (struct lqn_object; is sorted), strongest votes first; then gives up. */
 void lqn_channels_give_up(GPtrArray *objects);
 
+/* The reverse, for two ends that were paired wrongly. Private to lib/channel. */
+void lqn_channel_take_back(struct lqn_object *from, struct lqn_object *to);
 /* Moves what was sent before the pairing was known to where it is read. Private to lib/channel. */
 void lqn_channel_forward_unsent(struct lqn_object *from, struct lqn_object *to);
 /* The last descriptor of an object is closed. Private to lib/channel. */

@@ -182,6 +182,30 @@ void lqn_channel_forward_unsent(struct lqn_object *from, struct lqn_object *to)
 	from->n_unsent = 0;
 }
 
+void lqn_channel_take_back(struct lqn_object *from, struct lqn_object *to)
+{
+	struct lqn_message *before = NULL, *next;
+
+	for (struct lqn_message *message = to->messages; message; message = next) {
+		next = message->next;
+		if (message->from != from->id) {
+			before = message;
+			continue;
+		}
+		if (before) {
+			before->next = next;
+		} else {
+			to->messages = next;
+		}
+		if (!next) {
+			to->messages_last = before;
+		}
+		to->n_messages--;
+		insert(&from->unsent, &from->unsent_last, message);
+		from->n_unsent++;
+	}
+}
+
 void lqn_channel_reserve(struct lqn_object *object, uint64_t seq, uint64_t thread)
 {
 	struct lqn_message *before, *message;

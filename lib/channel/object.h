@@ -64,7 +64,8 @@ struct lqn_object {
 	bool has_tuple;
 	bool semaphore;			/* eventfd: each read takes one */
 	bool untracked;			/* too much was never read: its messages are not matched */
-	bool connecting;		/* waits in its listener's line for an accept */
+	bool connecting;		/* waits in its listener's line for an accept … */
+	bool queued;			/* … and is known to have come there */
 	uint32_t pins;			/* descriptors, open calls, peers, votes … that point here */
 	uint32_t fds;			/* of which descriptors */
 	struct lqn_object *peer;	/* pinned; for a datagram socket: where its messages go */

@@ -97,6 +97,7 @@ void lqn_channel_announce(struct lqn_object *object, bool again)
 	object->announced = true;
 	ev.object.object = object->id;
 	ev.object.peer = object->peer ? lqn_object_real(object->peer)->id : 0;
+	ev.object.alias = object->alias ? lqn_object_real(object)->id : 0;
 	ev.object.listener = object->listener ? object->listener->id : 0;
 	ev.object.thread = object->maker;
 	ev.object.kind = object->kind;
@@ -145,7 +146,12 @@ static void separate(struct lqn_object *object)
 {
 	struct lqn_object *peer = object->peer;
 
-	if (peer && peer->peer == object) {
+	if (!peer) {
+		return;
+	}
+	lqn_channel_take_back(object, peer);
+	if (peer->peer == object) {
+		lqn_channel_take_back(peer, object);
 		lqn_object_set(&peer->peer, NULL);
 	}
 	lqn_object_set(&object->peer, NULL);
@@ -186,6 +192,26 @@ static void join(struct lqn_object *from, struct lqn_object *to, enum lqn_eviden
 	lqn_channel_drain(to);
 }
 
+/*
+ * `object` came from nowhere, as a descriptor does that another process passed on, and turns out to be `original`: it
+ * talks to that one's peer, or has its addresses.
+ */
+static void set_alias(struct lqn_object *object, struct lqn_object *original)
+{
+	struct lqn_object *peer = lqn_object_real(original->peer);
+
+	if (original == object) {
+		return;
+	}
+	lqn_object_set(&object->alias, original);
+	object->kind = original->kind;
+	lqn_channel_announce(object, true);
+	if (peer) {
+		lqn_channel_forward_unsent(object, peer);
+		lqn_channel_drain(peer);
+	}
+}
+
 void lqn_channel_pair(struct lqn_object *from, struct lqn_object *to, enum lqn_evidence evidence)
 {
 	from = lqn_object_real(from);
@@ -199,13 +225,14 @@ void lqn_channel_pair(struct lqn_object *from, struct lqn_object *to, enum lqn_e
 	}
 	lqn_object_pin(from);
 	lqn_object_pin(to);
+	if (from->preexisting && !to->peer && to->candidate && !to->candidate->peer && evidence == LQN_CERTAIN) {
+		/* it cannot be the end that was accepted, for that one is known: see set_alias */
+		lqn_channel_pair(to, to->candidate, LQN_INFERRED);
+	}
 	if (!from->peer && (!to->peer || !lqn_object_is_stream(from))) {
 		join(from, to, evidence);
 	} else if (!from->peer && from->preexisting && evidence == LQN_CERTAIN) {
-		/* a descriptor that came from nowhere and talks to a paired end: the other end was passed on */
-		lqn_object_set(&from->alias, lqn_object_real(to->peer));
-		lqn_channel_forward_unsent(from, to);
-		lqn_channel_drain(to);
+		set_alias(from, lqn_object_real(to->peer));
 	} else {
 		from->channels->contradictions++;
 		if (evidence == LQN_CERTAIN && from->evidence != LQN_CERTAIN && (!to->peer || to->evidence != LQN_CERTAIN)) {
@@ -307,21 +334,13 @@ void lqn_channel_set_tuple(struct lqn_object *object, const struct lqn_tuple *tu
 	if (same && !same->closed && object->preexisting) {
 		/* one connection under two descriptors: it was passed on */
 		object->has_tuple = false;
-		lqn_object_pin(same);
-		if (lqn_object_real(same) != object) {
-			lqn_object_set(&object->alias, lqn_object_real(same));
-			if (same->peer) {
-				lqn_channel_forward_unsent(object, lqn_object_real(same->peer));
-				lqn_channel_drain(lqn_object_real(same->peer));
-			}
-		}
-		lqn_object_unpin(same);
+		set_alias(object, lqn_object_real(same));
 		return;
 	}
 	/* replace: the key must be the new object's own */
 	g_hash_table_replace(by_tuple, &object->tuple, object);
 	peer = g_hash_table_lookup(by_tuple, &reverse);
-	if (peer && !peer->peer) {
+	if (peer && !peer->closed) {
 		lqn_channel_pair(object, peer, LQN_CERTAIN);
 	}
 }
@@ -330,7 +349,7 @@ static void leave_line(struct lqn_object *object)
 {
 	GQueue *line = object->listener ? object->listener->line : &object->channels->line;
 
-	object->connecting = false;
+	object->connecting = object->queued = false;
 	if (line && g_queue_remove(line, object)) {
 		lqn_object_unpin(object);
 	}
@@ -352,7 +371,7 @@ void lqn_channel_connect(struct lqn_object *object, int32_t pid)
 	struct lqn_object *listener = g_hash_table_lookup(channels->listeners, GINT_TO_POINTER(pid));
 
 	object->role = LQN_ROLE_CLIENT;
-	if (object->has_tuple || object->connecting) {
+	if (object->connecting || (object->kind == LQN_OBJ_TCP && channels->have_packets)) {
 		return;		/* addresses tell more than order */
 	}
 	if (listener && listener != &several_listeners) {
@@ -384,9 +403,13 @@ void lqn_channel_connect_woke(struct lqn_object *object, int32_t pid, struct lqn
 	lqn_object_unpin(object);
 }
 
-/* The first in a line that may have been accepted as `made`. Those who found their peer meanwhile leave it. */
+/*
+ * The first in a line that may have been accepted as `made`: of those who are known to have come there, else of those
+ * whose connect has only begun. Those who found their peer meanwhile leave it.
+ */
 static struct lqn_object *first_in_line(GQueue *line, const struct lqn_object *made)
 {
+	struct lqn_object *begun = NULL;
 	GList *next;
 
 	for (GList *l = line->head; l; l = next) {
@@ -397,11 +420,23 @@ static struct lqn_object *first_in_line(GQueue *line, const struct lqn_object *m
 			object->connecting = false;
 			g_queue_delete_link(line, l);
 			lqn_object_unpin(object);
-		} else if (object->kind == made->kind) {
+		} else if (object->kind == made->kind && object->queued) {
 			return object;
+		} else if (object->kind == made->kind && !begun) {
+			begun = object;
 		}
 	}
-	return NULL;
+	return begun;
+}
+
+void lqn_channel_connect_queued(struct lqn_object *object)
+{
+	GQueue *line = object->listener ? object->listener->line : &object->channels->line;
+
+	if (object->connecting && !object->queued && line && g_queue_remove(line, object)) {
+		object->queued = true;
+		g_queue_push_tail(line, object);
+	}
 }
 
 void lqn_channel_connect_failed(struct lqn_object *object)

@@ -23,6 +23,7 @@ static const char *const cause_names[] = {
 	[LQN_CAUSE_WORKER] = "worker",
 	[LQN_CAUSE_THREAD] = "thread",
 	[LQN_CAUSE_FAULT] = "fault",
+	[LQN_CAUSE_INTERRUPT] = "interrupt",
 };
 G_STATIC_ASSERT(G_N_ELEMENTS(cause_names) == LQN_CAUSE_COUNT);
 
@@ -116,6 +117,7 @@ static const struct lqn_event_field thread_fields[] = {
 static const struct lqn_event_field exit_fields[] = {
 	U64(exit, thread),
 	I64(exit, at),
+	I64(exit, cpu),
 };
 
 static const struct lqn_event_field wait_fields[] = {
@@ -151,6 +153,7 @@ static const struct lqn_event_field object_fields[] = {
 	U64(object, peer),
 	U64(object, listener),
 	U64(object, thread),
+	U64(object, alias),
 	ENUM(object, kind, lqn_object_kind_name),
 	ENUM(object, role, lqn_role_name),
 	ENUM(object, evidence, lqn_evidence_name),
@@ -260,6 +263,24 @@ static const struct lqn_event_field cpu_fields[] = {
 	I64(cpu, softirq),
 };
 
+static const struct lqn_event_field interrupt_fields[] = {
+	U64(interrupt, number),
+	STR(interrupt, name),
+};
+
+static const struct lqn_event_field packet_fields[] = {
+	U64(packet, thread),
+	U64(packet, number),
+	I64(packet, at),
+	U64(packet, saddr),
+	U64(packet, daddr),
+	U32(packet, sport),
+	U32(packet, dport),
+	U32(packet, seq),
+	U32(packet, bytes),
+	U32(packet, received),
+};
+
 static const struct lqn_event_field summary_fields[] = {
 	I64(summary, begin),
 	I64(summary, end),
@@ -291,6 +312,8 @@ static const struct lqn_event_class classes[] = {
 	[LQN_EV_MARK] = CLASS(mark),
 	[LQN_EV_LOSS] = CLASS(loss),
 	[LQN_EV_CPU] = CLASS(cpu),
+	[LQN_EV_INTERRUPT] = CLASS(interrupt),
+	[LQN_EV_PACKET] = CLASS(packet),
 	[LQN_EV_SUMMARY] = CLASS(summary),
 };
 G_STATIC_ASSERT(G_N_ELEMENTS(classes) == LQN_EV_COUNT);

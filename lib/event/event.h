@@ -33,6 +33,8 @@ enum lqn_event_type {
 	LQN_EV_MARK,
 	LQN_EV_LOSS,
 	LQN_EV_CPU,
+	LQN_EV_INTERRUPT,
+	LQN_EV_PACKET,
 	LQN_EV_SUMMARY,
 	LQN_EV_COUNT
 };
@@ -48,12 +50,13 @@ enum lqn_cause {
 	LQN_CAUSE_SIGNAL,	/* woken by a signal */
 	LQN_CAUSE_TIMER,	/* a timer ran out */
 	LQN_CAUSE_DISK,		/* a block device completed a request; `via` = device number */
-	LQN_CAUSE_NETWORK,	/* a packet arrived */
+	LQN_CAUSE_NETWORK,	/* a packet arrived; `via` = the `number` of its lqn:packet, 0: none */
 	LQN_CAUSE_DEVICE,	/* another device's interrupt; `via` = interrupt number */
 	LQN_CAUSE_IPI,		/* woken in an interrupt from another CPU, by nobody known */
 	LQN_CAUSE_WORKER,	/* woken by a kernel thread */
 	LQN_CAUSE_THREAD,	/* woken by a thread in another system call (by_call) */
 	LQN_CAUSE_FAULT,	/* woken by a thread outside of system calls */
+	LQN_CAUSE_INTERRUPT,	/* woken on an idle CPU: by an interrupt that is not traced; `via` = the CPU */
 	LQN_CAUSE_COUNT
 };
 
@@ -104,7 +107,7 @@ struct lqn_event {
 		} thread;
 		struct {
 			uint64_t thread;
-			int64_t at;
+			int64_t at, cpu;	/* cpu: the CPU clock, at its end */
 		} exit;
 		/* [begin, wake) blocked, [wake, end) runnable; consecutive ones with equal `call_begin` > 0 are one wait */
 		struct {
@@ -128,6 +131,7 @@ struct lqn_event {
 		/* what is known of an object; again whenever something changes */
 		struct {
 			uint64_t object, peer, listener, thread;	/* thread: who made it */
+			uint64_t alias;		/* the same under another descriptor; 0: none */
 			uint32_t kind, role, evidence;	/* evidence: of the peer */
 			uint32_t closed;
 			const char *name;
@@ -189,6 +193,22 @@ struct lqn_event {
 			int32_t cpu;
 			int64_t begin, end, idle, hardirq, softirq;
 		} cpu;
+		/* the name of the device behind an interrupt number */
+		struct {
+			uint64_t number;
+			const char *name;
+		} interrupt;
+		/*
+		 * Data of a TCP connection on its way: handed to a device by `thread`, or arrived and waking `thread`. Two hosts
+		 * speak of the same bytes if addresses, ports and a byte's number (seq … seq + bytes - 1) are equal.
+		 */
+		struct {
+			uint64_t thread, number;	/* number: counts those of the stream from 1 */
+			int64_t at;
+			uint64_t saddr, daddr;
+			uint32_t sport, dport, seq, bytes;
+			uint32_t received;		/* 0: sent */
+		} packet;
 		/* last of each stream */
 		struct {
 			int64_t begin, end;

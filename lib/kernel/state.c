@@ -128,6 +128,7 @@ struct lqn_cpu *lqn_host_cpu(struct lqn_host_state *host, int32_t id, int64_t ts
 		cpu->first = cpu->since = ts;
 		cpu->last_hardirq = INT64_MIN;
 		cpu->last_irq = -1;
+		cpu->arrival.ts = -1;
 		cpu->last_irq_end = INT64_MIN;
 		host->cpus->pdata[id] = cpu;
 	}

@@ -99,6 +99,14 @@ struct lqn_context_frame {
 	int64_t id, since;
 };
 
+/* Data that came up from a device. */
+struct lqn_arrival {
+	int64_t ts;			/* -1: none */
+	uint64_t number;		/* of its lqn:packet; 0: not told */
+	struct lqn_tuple tuple;
+	uint32_t seq, bytes;
+};
+
 struct lqn_cpu {
 	int32_t id;
 	struct lqn_thread *current;	/* borrowed; NULL: idle or not known */
@@ -109,6 +117,9 @@ struct lqn_cpu {
 	int64_t last_hardirq;		/* end of the last one; INT64_MIN: none */
 	uint64_t completed;		/* device that completed a request in the present interrupt; 0: none */
 	int64_t last_irq, last_irq_end;	/* number of the last device interrupt */
+	bool woke_irq_thread;		/* its handler left the rest to its thread */
+	bool sent_to_self;		/* the current thread has sent something to this host, not yet delivered */
+	struct lqn_arrival arrival;	/* last packet taken in the present interrupt, or by the present kernel thread */
 	int64_t first, idle_ns, hardirq_ns, softirq_ns;
 };
 

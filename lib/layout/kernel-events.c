@@ -44,8 +44,21 @@ static const struct lqn_layout_field life[] = {
 	END
 };
 
-static const struct lqn_layout_field irq[] = {
+static const struct lqn_layout_field irq_entry[] = {
 	F("irq", 64, irq.id),
+	F("name", COMM, irq.name),
+	END
+};
+
+static const struct lqn_layout_field irq_exit[] = {
+	F("irq", 64, irq.id),
+	F("ret", I32, irq.ret),
+	END
+};
+
+static const struct lqn_layout_field state_irq[] = {
+	F("irq", 64, irq.id),
+	F("action|name", COMM, irq.name),
 	END
 };
 
@@ -135,7 +148,8 @@ const struct lqn_layout_event lqn_layout_kernel_events[] = {
 	{ "sched_process_exec", LQN_REC_EXEC, 0, sched_exec },
 	{ "sched_process_exit", LQN_REC_EXIT, 0, life },
 	{ "sched_process_free", LQN_REC_FREE, 0, life },
-	CONTEXT("irq_handler", HARDIRQ, irq),
+	{ "irq_handler_entry", LQN_REC_CONTEXT_ENTRY, LQN_CTX_HARDIRQ, irq_entry },
+	{ "irq_handler_exit", LQN_REC_CONTEXT_EXIT, LQN_CTX_HARDIRQ, irq_exit },
 	CONTEXT("irq_softirq", SOFTIRQ, softirq),
 	CONTEXT("softirq", SOFTIRQ, softirq),
 	VECTOR("local_timer", TICK),
@@ -161,6 +175,7 @@ const struct lqn_layout_event lqn_layout_kernel_events[] = {
 	{ "signal_generate", LQN_REC_SIGNAL, 0, signal_generate },
 	{ "lttng_statedump_process_state", LQN_REC_STATE_PROCESS, 0, state_process },
 	{ "lttng_statedump_file_descriptor", LQN_REC_STATE_FD, 0, state_fd },
+	{ "lttng_statedump_interrupt", LQN_REC_STATE_IRQ, 0, state_irq },
 	{ "lttng_statedump_end", LQN_REC_STATE_END, 0, NULL },
 	{ NULL, LQN_REC_OTHER, 0, NULL }
 };

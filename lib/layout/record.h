@@ -32,6 +32,7 @@ enum lqn_record_type {
 	LQN_REC_SIGNAL,		/* signal: generated for a thread */
 	LQN_REC_STATE_PROCESS,	/* state, text = name */
 	LQN_REC_STATE_FD,	/* state, text = file name */
+	LQN_REC_STATE_IRQ,	/* irq: the name of an interrupt's device */
 	LQN_REC_STATE_END,	/* nothing: the dump of the initial state is complete */
 	LQN_REC_OTHER,		/* an event without a meaning to the engine: it may be a mark */
 	LQN_REC_COUNT
@@ -123,6 +124,8 @@ struct lqn_record {
 		} life;
 		struct {
 			int64_t id;		/* interrupt number, softirq vector, or timer address */
+			int32_t ret;		/* of a device's handler: 2 = it has woken its thread */
+			char name[LQN_COMM_LEN];	/* of the device */
 		} irq;
 		struct {
 			int64_t arg[6];		/* -1 where the trace does not say */

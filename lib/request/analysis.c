@@ -77,17 +77,13 @@ static void on_thread(struct lqn_analysis *a, struct lqn_party *host, const stru
 	actor->exe = g_strdup(ev->thread.exe);
 }
 
-static void on_thread_exit(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
-{
-	lqn_party_actor(host, ev->exit.thread)->died = ev->exit.at;
-}
-
 static void on_object(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
 {
 	struct lqn_end *end = lqn_party_end(host, ev->object.object);
 
 	end->kind = (uint8_t) ev->object.kind;
 	end->role = (uint8_t) ev->object.role;
+	end->alias = ev->object.alias ? lqn_party_end(host, ev->object.alias) : NULL;
 	end->peer = ev->object.peer ? lqn_party_end(host, ev->object.peer) : end->peer;
 	end->listener = ev->object.listener ? lqn_party_end(host, ev->object.listener) : NULL;
 	g_free(end->name);
@@ -142,7 +138,6 @@ void lqn_analysis_event(struct lqn_analysis *a, unsigned host, const struct lqn_
 	static void (*const at_once[LQN_EV_COUNT])(struct lqn_analysis *, struct lqn_party *,
 		const struct lqn_event *) = {
 		[LQN_EV_THREAD] = on_thread,
-		[LQN_EV_EXIT] = on_thread_exit,
 		[LQN_EV_OBJECT] = on_object,
 		[LQN_EV_MARK] = on_mark,
 		[LQN_EV_CPU] = on_cpu,

@@ -151,6 +151,21 @@ void lqn_settle(struct lqn_actor *actor)
 	hand_over(tail, done, true);
 }
 
+void lqn_conclude(struct lqn_actor *actor, int64_t cpu, int64_t ts)
+{
+	if (actor->current && !actor->current->tail_of) {
+		/* what comes after the last that was seen of a cycle is not its end */
+		int64_t end = actor->current->end;
+
+		lqn_charge(actor, cpu, ts);
+		actor->current->end = end;
+	} else {
+		lqn_charge(actor, cpu, ts);
+	}
+	lqn_settle(actor);
+	actor->current = NULL;
+}
+
 void lqn_merge(struct lqn_invocation *from, struct lqn_invocation *into)
 {
 	from = lqn_final(from);

@@ -91,6 +91,7 @@ struct lqn_end {
 	uint64_t id;
 	uint8_t kind, role;			/* enum lqn_object_kind, enum lqn_role */
 	struct lqn_end *peer, *listener;	/* borrowed */
+	struct lqn_end *alias;		/* borrowed: the same end under another descriptor; NULL: none */
 	char *name;				/* owned; NULL: none */
 	uint64_t sends;				/* in all that has come by now, later than what is worked on */
 	GPtrArray *readers;			/* struct lqn_actor, the first LQN_READERS_MAX; owned; NULL: none */
@@ -211,6 +212,15 @@ void lqn_party_free(struct lqn_party *host);
 struct lqn_unit *lqn_party_unit(struct lqn_party *host, uint32_t pid);
 struct lqn_actor *lqn_party_actor(struct lqn_party *host, uint64_t key);
 struct lqn_end *lqn_party_end(struct lqn_party *host, uint64_t id);
+/* The end under all its other names. */
+static inline struct lqn_end *lqn_end_real(struct lqn_end *end)
+{
+	while (end && end->alias && end->alias != end) {
+		end = end->alias;
+	}
+	return end;
+}
+
 /* True if the thread was seen to read from there. */
 bool lqn_end_is_read_by(const struct lqn_end *end, struct lqn_actor *actor);
 struct lqn_word *lqn_party_word(struct lqn_party *host, uint64_t id);
@@ -243,6 +253,8 @@ struct lqn_arc *lqn_arc_new(struct lqn_analysis *analysis, struct lqn_invocation
 	struct lqn_end *via, uint64_t word);
 void lqn_charge(struct lqn_actor *actor, int64_t cpu, int64_t ts);
 void lqn_settle(struct lqn_actor *actor);
+/* Nothing more comes of the thread, whose CPU clock is at `cpu`. */
+void lqn_conclude(struct lqn_actor *actor, int64_t cpu, int64_t ts);
 void lqn_merge(struct lqn_invocation *from, struct lqn_invocation *into);
 /* A request reaches a thread, in a call that ended at `ts` with the CPU clock at `cpu`. */
 struct lqn_invocation *lqn_begin_request(struct lqn_analysis *analysis, struct lqn_actor *actor,
@@ -262,6 +274,7 @@ void lqn_on_send(struct lqn_analysis *analysis, struct lqn_party *host, const st
 void lqn_on_receive(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 /* waits.c */
 void lqn_on_wait(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
+void lqn_on_end(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 void lqn_on_sleep(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 void lqn_on_awake(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 void lqn_on_disk(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);

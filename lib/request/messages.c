@@ -26,7 +26,7 @@ static bool is_shared(const struct lqn_end *end)
 /* Where what is sent into `end` is read; NULL: not known. */
 static struct lqn_end *target(struct lqn_end *end)
 {
-	return is_shared(end) ? end : end->peer;
+	return is_shared(end) ? end : lqn_end_real(end->peer);
 }
 
 static struct lqn_note *note(struct lqn_end *end, uint64_t seq)
@@ -83,7 +83,8 @@ static void replied(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_
 }
 
 /* A send on a connection on which a request is open. */
-static void send_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, const struct lqn_event *ev)
+static void send_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, struct lqn_end *into,
+	const struct lqn_event *ev)
 {
 	struct lqn_invocation *current = lqn_final(actor->current), *done;
 	struct lqn_note *message;
@@ -105,7 +106,7 @@ static void send_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct l
 		actor->current = done;
 	}
 	lqn_actor_worked(done, actor);
-	message = note(end, ev->send.seq);
+	message = note(into, ev->send.seq);
 	message->reply_of = done;
 	if (current != done && !same_process(actor, done->actor) && !current->into) {
 		/* another process answers: it was forwarded there */
@@ -202,10 +203,41 @@ static struct lqn_arc *last_call(struct lqn_end *end)
 	return g_queue_peek_tail(&end->calls);
 }
 
+/*
+ * The end that accepted sends though no request is open there, and the other waits for an answer to one whose receipt was not
+ * seen: this is the answer, and what the thread did before is the request's work.
+ */
+static bool answer_unseen(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, struct lqn_end *to,
+	struct lqn_end *into, const struct lqn_event *ev)
+{
+	struct lqn_arc *arc = g_queue_peek_head(&to->calls);
+	struct lqn_invocation *current;
+	struct lqn_note *message;
+
+	if (end->role != LQN_ROLE_SERVER || !arc || arc->callee || arc->replied != 0 || arc->sent >= ev->send.begin) {
+		return false;
+	}
+	current = lqn_context(a, actor, ev->send.begin, ev->send.cpu_begin);
+	if (current->request && !current->tail_of) {
+		return false;
+	}
+	current->tail_of = NULL;
+	current->anonymous = false;
+	current = lqn_final(current);
+	current->request = arc;
+	current->conn = end;
+	arc->callee = current;
+	message = note(into, ev->send.seq);
+	message->reply_of = current;
+	replied(a, actor, current, ev);
+	a->orphans++;
+	return true;
+}
+
 void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
 {
 	struct lqn_actor *actor = lqn_party_actor(host, ev->send.thread);
-	struct lqn_end *end = lqn_party_end(host, ev->send.object), *to = target(end);
+	struct lqn_end *into = lqn_party_end(host, ev->send.object), *end = lqn_end_real(into), *to = target(end);
 	struct lqn_invocation *current;
 	struct lqn_arc *arc;
 	bool stream = is_stream(end), two_way;
@@ -214,7 +246,11 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 		return;
 	}
 	if (stream && end->open.length > 0) {
-		send_reply(a, actor, end, ev);
+		send_reply(a, actor, end, into, ev);
+		done_with(actor, ev->send.end, ev->send.cpu_end);
+		return;
+	}
+	if (stream && answer_unseen(a, actor, end, to, into, ev)) {
 		done_with(actor, ev->send.end, ev->send.cpu_end);
 		return;
 	}
@@ -254,7 +290,7 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 		}
 	}
 	current->last_send = end;
-	note(end, ev->send.seq)->arc = arc;
+	note(into, ev->send.seq)->arc = arc;
 	done_with(actor, ev->send.end, ev->send.cpu_end);
 }
 
@@ -303,7 +339,7 @@ static void receive_queue_reply(struct lqn_actor *actor, struct lqn_note *messag
 void lqn_on_receive(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
 {
 	struct lqn_actor *actor = lqn_party_actor(host, ev->receive.thread);
-	struct lqn_end *end = lqn_party_end(host, ev->receive.object);
+	struct lqn_end *end = lqn_end_real(lqn_party_end(host, ev->receive.object));
 	struct lqn_end *from = ev->receive.from ? lqn_party_end(host, ev->receive.from) : NULL;
 	bool stream = is_stream(end);
 

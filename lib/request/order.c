@@ -38,6 +38,7 @@ struct lqn_order {
 
 enum action {
 	ON_WAIT, ON_SEND, ON_RECEIVE, ON_SLEEP, ON_AWAKE, ON_DISK, ON_FUTEX_BLOCK, ON_FUTEX_WAIT, ON_FUTEX_WAKE,
+	ON_END,
 };
 
 static const struct {
@@ -53,6 +54,7 @@ static const struct {
 	[ON_SEND] = { 2, lqn_on_send },
 	[ON_FUTEX_BLOCK] = { 2, lqn_on_futex_block },
 	[ON_FUTEX_WAKE] = { 2, lqn_on_futex_wake },
+	[ON_END] = { 3, lqn_on_end },
 };
 
 struct lqn_order *lqn_order_new(struct lqn_analysis *analysis)
@@ -330,6 +332,10 @@ void lqn_order_push(struct lqn_order *order, struct lqn_party *host, const struc
 		push(order, host, slot, ON_SLEEP, ev->sleep.begin);
 		push(order, host, slot, ON_AWAKE, ev->sleep.end);
 		break;
+	case LQN_EV_EXIT:
+		lqn_party_actor(host, ev->exit.thread)->died = ev->exit.at;
+		push(order, host, take_slot(order, ev), ON_END, ev->exit.at);
+		break;
 	case LQN_EV_DISK:
 		push(order, host, take_slot(order, ev), ON_DISK, ev->disk.end);
 		break;
@@ -357,5 +363,14 @@ void lqn_order_flush(struct lqn_order *order)
 {
 	while (order->heap->len > 0) {
 		pop(order);
+	}
+	for (guint i = 0; i < order->analysis->hosts->len; i++) {
+		struct lqn_party *host = order->analysis->hosts->pdata[i];
+
+		for (guint k = 0; k < host->by_age->len; k++) {
+			struct lqn_actor *actor = host->by_age->pdata[k];
+
+			lqn_conclude(actor, lqn_actor_cpu_at(actor, host->end), host->end);
+		}
 	}
 }

@@ -31,6 +31,11 @@ void lqn_on_wait(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 	actor->last.call = (uint8_t) ev->wait.call;
 }
 
+void lqn_on_end(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
+{
+	lqn_conclude(lqn_party_actor(host, ev->exit.thread), ev->exit.cpu, ev->exit.at);
+}
+
 void lqn_on_sleep(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
 {
 	struct lqn_actor *actor = lqn_party_actor(host, ev->sleep.thread);

@@ -244,7 +244,7 @@ static gboolean run(struct job *job, gboolean overwrite, GString *const *texts, 
 		return FALSE;
 	}
 	for (size_t i = 0; i < job->n; i++) {
-		if (!write_file(job->temp, job->names[i], texts[i], error)) {
+		if (texts[i] && !write_file(job->temp, job->names[i], texts[i], error)) {
 			return FALSE;
 		}
 	}

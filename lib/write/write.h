@@ -15,6 +15,8 @@ GString *lqn_write_lqnx(const struct lqn_model *model);	/* the XML form of lqns;
 GString *lqn_write_lqn(const struct lqn_model *model);	/* the text form; means the same */
 GString *lqn_write_json(const struct lqn_model *model);	/* doc/model.schema.json */
 GString *lqn_write_paths(const struct lqn_path_report *report);	/* critical-path.txt */
+/* critical-paths.tsv: the pieces of all requests in `report->all`, for programs. */
+GString *lqn_write_path_table(const struct lqn_path_report *report);
 /* What a person reads on the terminal in half a minute. */
 GString *lqn_write_summary(const struct lqn_model *model, const struct lqn_path_report *report);
 
@@ -22,7 +24,8 @@ GString *lqn_write_summary(const struct lqn_model *model, const struct lqn_path_
  * Writes files into the folder `path`, all or none: they are made in a temporary folder beside it
  * which then takes its name. An existing `path` is an error unless `overwrite` (then it is replaced
  * if it holds nothing but regular files with the given names; else an error). `names` and `texts`
- * have `n` elements. Errors are of G_FILE_ERROR and say what to do; nothing is left behind then.
+ * have `n` elements; a text that is NULL is a file which this time is not written. Errors are of
+ * G_FILE_ERROR and say what to do; nothing is left behind then.
  */
 gboolean lqn_write_folder(const char *path, gboolean overwrite, const char *const *names,
 	GString *const *texts, size_t n, GError **error);

@@ -291,11 +291,11 @@ static bool write_files(struct model *model, const struct lqn_model *result,
 	const struct lqn_path_report *paths)
 {
 	static const char *const names[] = {
-		"model.lqnx", "model.lqn", "model.json", "critical-path.txt",
+		"model.lqnx", "model.lqn", "model.json", "critical-path.txt", "critical-paths.tsv",
 	};
 	GString *const texts[] = {
 		lqn_write_lqnx(result), lqn_write_lqn(result), lqn_write_json(result),
-		lqn_write_paths(paths),
+		lqn_write_paths(paths), model->all_paths ? lqn_write_path_table(paths) : NULL,
 	};
 	GError *error = NULL;
 	bool ok;
@@ -309,7 +309,9 @@ static bool write_files(struct model *model, const struct lqn_model *result,
 		g_clear_error(&error);
 	}
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
-		g_string_free(texts[i], TRUE);
+		if (texts[i]) {
+			g_string_free(texts[i], TRUE);
+		}
 	}
 	return ok;
 }
