@@ -23,6 +23,8 @@
 #define EINPROGRESS_ 115
 #define EAGAIN_ 11
 #define FUTEX_COMMAND 0x7f
+#define S_IFMT_ 0170000
+#define S_IFIFO_ 0010000
 #define TIMER_ABSTIME_ 1
 
 enum futex_does { FUTEX_WAITS, FUTEX_WAKES, FUTEX_ELSE };
@@ -206,7 +208,7 @@ static void exit_send(struct lqn_step *step, struct lqn_open_call *call, int64_t
 		if (bytes > 0 && carries_messages(call->object)) {
 			tell_send(step, call, bytes, cpu);
 		}
-		lqn_channel_send_end(call->object, call->message, bytes);
+		lqn_channel_send_end(call->object, call->object_id, call->message, bytes);
 	}
 	if (call->object2 && bytes > 0) {
 		receive(step, call, call->object2, bytes, cpu);
@@ -373,6 +375,13 @@ static void exit_open(struct lqn_step *step, struct lqn_open_call *call, int64_t
 	}
 }
 
+static void exit_mknod(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+{
+	if (ret >= 0 && call->text && (call->arg[1] & S_IFMT_) == S_IFIFO_) {
+		lqn_channel_is_fifo(&step->causal->channels, call->text);
+	}
+}
+
 static void exit_bind(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
 {
 	if (call->object && ret >= 0) {
@@ -449,6 +458,7 @@ static const struct {
 	[LQN_CALL_FSYNC] = { LQN_CLASS_FILE, NULL, NULL },
 	[LQN_CALL_OPEN] = { LQN_CLASS_FILE, NULL, exit_open },
 	[LQN_CALL_MQ_OPEN] = { LQN_CLASS_OTHER, NULL, exit_open },
+	[LQN_CALL_MKNOD] = { LQN_CLASS_FILE, NULL, exit_mknod },
 	[LQN_CALL_SOCKET] = { LQN_CLASS_OTHER, NULL, exit_socket },
 	[LQN_CALL_SOCKETPAIR] = { LQN_CLASS_OTHER, NULL, exit_socketpair },
 	[LQN_CALL_PIPE] = { LQN_CLASS_OTHER, NULL, exit_pipe },
@@ -573,6 +583,9 @@ static void send_wakes(struct lqn_step *step, struct lqn_open_call *mine, struct
 		}
 		if (from == to && from->kind == LQN_OBJ_FILE) {
 			from->kind = LQN_OBJ_FIFO;
+			if (from->name) {
+				lqn_channel_is_fifo(from->channels, from->name);
+			}
 			lqn_channel_announce(from, from->announced);
 		}
 		its->woken_from = from->id;

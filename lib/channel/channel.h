@@ -12,6 +12,7 @@
 #define LQN_QUEUE_MAX 65536	/* messages kept that nobody reads */
 #define LQN_DOUBT_MAX 64	/* messages or receives kept of what may be no channel at all */
 #define LQN_HELD_MAX 1024	/* receives kept that nothing explains yet */
+#define LQN_ORPHANS_MAX 64
 #define LQN_GUESS_AT 64		/* held receives after which the best guess of a peer is taken */
 
 struct lqn_channels {
@@ -20,8 +21,10 @@ struct lqn_channels {
 	uint64_t next_id;
 	GHashTable *by_tuple;		/* struct lqn_object (borrowed), by its tuple */
 	GHashTable *by_path;		/* name -> struct lqn_object (borrowed) */
+	GHashTable *fifos;		/* names that are known to be FIFOs, owned */
 	GHashTable *listeners;		/* pid -> listener its connects went to (pinned), or several_listeners */
 	GHashTable *words;		/* futex words -> id */
+	GQueue orphans;			/* descriptors from nowhere that were written to; pinned */
 	GQueue line;			/* connects to a listener that is not known yet; pinned */
 	bool have_packets;		/* TCP ends are told by addresses; order says nothing better */
 	uint64_t contradictions;	/* evidence against a pairing */
@@ -42,6 +45,9 @@ uint64_t lqn_channel_word(struct lqn_channels *channels, int32_t pid, uint64_t a
 struct lqn_object *lqn_channel_by_path(struct lqn_channels *channels, enum lqn_object_kind kind,
 	const char *name, uint64_t maker, int64_t ts);
 
+/* A path is a FIFO, whoever opens it from now on. */
+void lqn_channel_is_fifo(struct lqn_channels *channels, const char *path);
+
 /* ---- match.c: messages ---- */
 
 /*
@@ -49,8 +55,8 @@ struct lqn_object *lqn_channel_by_path(struct lqn_channels *channels, enum lqn_o
  * messages of `object`, or 0 if the object takes none.
  */
 uint64_t lqn_channel_send_begin(struct lqn_object *object, uint64_t thread, int64_t ts, uint32_t priority);
-/* It ended; bytes <= 0: nothing was sent. */
-void lqn_channel_send_end(struct lqn_object *object, uint64_t seq, int64_t bytes);
+/* It ended; bytes <= 0: nothing was sent. from: id of what `object` was another name of when the send began. */
+void lqn_channel_send_end(struct lqn_object *object, uint64_t from, uint64_t seq, int64_t bytes);
 
 /* A receive ended with held->bytes > 0. `held` is copied. */
 void lqn_channel_receive(struct lqn_object *object, const struct lqn_held *held);
@@ -88,6 +94,13 @@ bool lqn_channel_guess(struct lqn_object *object);
 /* Likewise for the readers among `objects` (struct lqn_object; is sorted), strongest votes first; then gives up. */
 void lqn_channels_give_up(GPtrArray *objects);
 
+/*
+ * A receive on `object` whose peer is closed: what it got was sent through a descriptor of the peer that was passed on.
+ * True if one is found by length and time. Private to lib/channel.
+ */
+bool lqn_channel_adopt(struct lqn_object *object, const struct lqn_held *held);
+/* `object` came from nowhere and is written to. Private to lib/channel. */
+void lqn_channel_note_orphan(struct lqn_object *object);
 /* The reverse, for two ends that were paired wrongly. Private to lib/channel. */
 void lqn_channel_take_back(struct lqn_object *from, struct lqn_object *to);
 /* Moves what was sent before the pairing was known to where it is read. Private to lib/channel. */

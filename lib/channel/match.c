@@ -119,6 +119,9 @@ uint64_t lqn_channel_send_begin(struct lqn_object *object, uint64_t thread, int6
 			overrun(to);
 		}
 	} else {
+		if (object->preexisting) {
+			lqn_channel_note_orphan(object);
+		}
 		insert(&object->unsent, &object->unsent_last, message);
 		if (++object->n_unsent > limit) {
 			overrun(object);
@@ -140,14 +143,14 @@ static struct lqn_message *find(struct lqn_message *head, uint64_t from, uint64_
 	return NULL;
 }
 
-void lqn_channel_send_end(struct lqn_object *object, uint64_t seq, int64_t bytes)
+void lqn_channel_send_end(struct lqn_object *object, uint64_t from, uint64_t seq, int64_t bytes)
 {
 	struct lqn_object *to;
 	struct lqn_message *message, *before;
 
 	object = lqn_object_real(object);
 	to = is_shared(object) ? object : lqn_object_real(object->peer);
-	if (to && (message = find(to->messages, object->id, seq, &before))) {
+	if (to && (message = find(to->messages, from, seq, &before))) {
 		if (bytes > 0) {
 			message->bytes = bytes;
 		} else {
@@ -155,7 +158,7 @@ void lqn_channel_send_end(struct lqn_object *object, uint64_t seq, int64_t bytes
 			to->n_messages--;
 		}
 		lqn_channel_drain(to);
-	} else if ((message = find(object->unsent, object->id, seq, &before))) {
+	} else if ((message = find(object->unsent, from, seq, &before))) {
 		if (bytes > 0) {
 			message->bytes = bytes;
 		} else {
@@ -363,6 +366,9 @@ void lqn_channel_drain(struct lqn_object *object)
 
 		if (progress == WAITS || (progress == NOTHING && peer_may_come(object))) {
 			return;
+		}
+		if (progress == NOTHING && object->held->count == 0 && lqn_channel_adopt(object, object->held)) {
+			continue;
 		}
 		tell(object, object->held);
 		drop_held(object);

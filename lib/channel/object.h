@@ -66,6 +66,7 @@ struct lqn_object {
 	bool untracked;			/* too much was never read: its messages are not matched */
 	bool connecting;		/* waits in its listener's line for an accept … */
 	bool queued;			/* … and is known to have come there */
+	bool orphan;			/* among the channels' orphans */
 	uint32_t pins;			/* descriptors, open calls, peers, votes … that point here */
 	uint32_t fds;			/* of which descriptors */
 	struct lqn_object *peer;	/* pinned; for a datagram socket: where its messages go */

@@ -69,21 +69,24 @@ void lqn_channels_init(struct lqn_channels *channels, lqn_event_func emit, void 
 	channels->next_id = 1;
 	channels->by_tuple = g_hash_table_new(tuple_hash, tuple_equal);
 	channels->by_path = g_hash_table_new(g_str_hash, g_str_equal);
+	channels->fifos = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	channels->listeners = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, unpin_listener);
 	channels->words = g_hash_table_new_full(word_hash, word_equal, g_free, NULL);
 	g_queue_init(&channels->line);
+	g_queue_init(&channels->orphans);
 }
 
 void lqn_channels_clear(struct lqn_channels *channels)
 {
 	struct lqn_object *object;
 
-	while ((object = g_queue_pop_head(&channels->line))) {
+	while ((object = g_queue_pop_head(&channels->line)) || (object = g_queue_pop_head(&channels->orphans))) {
 		lqn_object_unpin(object);
 	}
 	g_hash_table_destroy(channels->listeners);
 	g_hash_table_destroy(channels->words);
 	g_hash_table_destroy(channels->by_path);
+	g_hash_table_destroy(channels->fifos);
 	g_hash_table_destroy(channels->by_tuple);
 }
 
@@ -127,11 +130,21 @@ struct lqn_object *lqn_channel_by_path(struct lqn_channels *channels, enum lqn_o
 {
 	struct lqn_object *object = g_hash_table_lookup(channels->by_path, name);
 
+	if (kind == LQN_OBJ_FILE && g_hash_table_contains(channels->fifos, name)) {
+		kind = LQN_OBJ_FIFO;
+	}
 	if (!object || (object->kind == LQN_OBJ_QUEUE) != (kind == LQN_OBJ_QUEUE)) {
 		object = lqn_object_new(channels, kind, maker, ts, name);
 		g_hash_table_insert(channels->by_path, object->name, object);
 	}
 	return object;
+}
+
+void lqn_channel_is_fifo(struct lqn_channels *channels, const char *path)
+{
+	if (!g_hash_table_contains(channels->fifos, path)) {
+		g_hash_table_add(channels->fifos, g_strdup(path));
+	}
 }
 
 static void clear_votes(struct lqn_object *object)
@@ -243,6 +256,48 @@ void lqn_channel_pair(struct lqn_object *from, struct lqn_object *to, enum lqn_e
 	}
 	lqn_object_unpin(to);
 	lqn_object_unpin(from);
+}
+
+void lqn_channel_note_orphan(struct lqn_object *object)
+{
+	GQueue *orphans = &object->channels->orphans;
+
+	if (object->orphan) {
+		return;
+	}
+	object->orphan = true;
+	g_queue_push_tail(orphans, lqn_object_pin(object));
+	if (orphans->length > LQN_ORPHANS_MAX) {
+		object = g_queue_pop_head(orphans);
+		object->orphan = false;
+		lqn_object_unpin(object);
+	}
+}
+
+bool lqn_channel_adopt(struct lqn_object *object, const struct lqn_held *held)
+{
+	GQueue *orphans = &object->channels->orphans;
+	struct lqn_object *peer = lqn_object_real(object->peer);
+	GList *next;
+
+	if (!peer || !peer->closed || !lqn_object_is_stream(object)) {
+		return false;
+	}
+	for (GList *l = orphans->head; l; l = next) {
+		struct lqn_object *it = l->data;
+		const struct lqn_message *message = it->unsent;
+
+		next = l->next;
+		if (it->peer || it->alias || !message) {
+			g_queue_delete_link(orphans, l);
+			it->orphan = false;
+			lqn_object_unpin(it);
+		} else if (message->bytes == held->bytes && message->sent <= held->end && message->sent >= held->begin) {
+			set_alias(it, peer);
+			return true;
+		}
+	}
+	return false;
 }
 
 static void vote(struct lqn_object *object, struct lqn_object *other)
@@ -479,7 +534,10 @@ void lqn_channel_closed(struct lqn_object *object)
 		if (object->held && !object->peer) {
 			lqn_channel_guess(object);
 		}
-		lqn_channel_give_up(object);
+		/* with a peer, what is left waits for the end of a send; the reader may be done before its sender is */
+		if (!object->peer) {
+			lqn_channel_give_up(object);
+		}
 	}
 	peer = object->peer;
 	if (peer ? peer->closed : object->n_votes > 0 || (object->candidate && object->candidate->closed)) {
@@ -488,6 +546,10 @@ void lqn_channel_closed(struct lqn_object *object)
 			peer = object->peer;
 		}
 		if (!peer || peer->closed) {
+			lqn_channel_give_up(object);
+			if (peer) {
+				lqn_channel_give_up(peer);
+			}
 			separate(object);
 		}
 		clear_votes(object);

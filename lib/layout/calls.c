@@ -30,6 +30,7 @@ static const struct lqn_layout_field futex[] = {
 };
 static const struct lqn_layout_field path[] = { TEXT("filename|pathname|oldname|u_name"), END };
 static const struct lqn_layout_field open_path[] = { TEXT("filename|pathname"), ARG("flags", 1), END };
+static const struct lqn_layout_field mknod[] = { TEXT("filename|pathname"), ARG("mode", 1), END };
 static const struct lqn_layout_field family[] = { ARG("family", 0), ARG("type", 1), END };
 static const struct lqn_layout_field epoll_ctl[] = {
 	ARG("epfd", 0), ARG("op_enum|op", 1), ARG("fd", 2), END
@@ -92,6 +93,8 @@ const struct lqn_layout_call lqn_layout_calls[] = {
 	CALL("openat2", OPEN, open_path, ret),
 	CALL("creat", OPEN, open_path, ret),
 	CALL("mq_open", MQ_OPEN, path, ret),
+	CALL("mknod", MKNOD, mknod, ret),
+	CALL("mknodat", MKNOD, mknod, ret),
 	CALL("socket", SOCKET, family, ret),
 	CALL("socketpair", SOCKETPAIR, family, pair_exit),
 	CALL("pipe", PIPE, none, pair_exit),

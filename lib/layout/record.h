@@ -74,6 +74,7 @@ enum lqn_call {
 	/* descriptors */
 	LQN_CALL_OPEN,		/* text = path; exit.ret = fd */
 	LQN_CALL_MQ_OPEN,	/* text = name; exit.ret = fd */
+	LQN_CALL_MKNOD,		/* text = path, arg[1] = mode */
 	LQN_CALL_SOCKET,	/* arg[0] = family, arg[1] = type */
 	LQN_CALL_SOCKETPAIR,	/* arg[0] = family, arg[1] = type; exit.fd[0..1] */
 	LQN_CALL_PIPE,		/* exit.fd[0] = read end, fd[1] = write end */

@@ -18,6 +18,7 @@ struct frame {
 };
 
 struct walk {
+	const struct lqn_analysis *analysis;
 	GArray *pieces;			/* struct lqn_path_piece, latest first while walking */
 	GHashTable *invocations;
 	unsigned flags;
@@ -25,16 +26,54 @@ struct walk {
 	unsigned depth;
 };
 
-static void add(struct walk *walk, const struct lqn_actor *actor, int64_t begin, int64_t end,
+/* The piece, to be told more of; NULL if it has no length. */
+static struct lqn_path_piece *add(struct walk *walk, const struct lqn_actor *actor, int64_t begin, int64_t end,
 	enum lqn_path_kind kind, const char *detail)
 {
 	struct lqn_path_piece piece = {
 		.begin = begin, .end = end, .thread = actor->key, .task = lqn_service_name(actor),
 		.comm = g_intern_string(actor->comm ? actor->comm : ""), .detail = detail, .kind = kind,
+		.host = g_intern_string(actor->host->name),
 	};
 
-	if (begin < end) {
-		g_array_append_val(walk->pieces, piece);
+	if (begin >= end) {
+		return NULL;
+	}
+	g_array_append_val(walk->pieces, piece);
+	return &g_array_index(walk->pieces, struct lqn_path_piece, walk->pieces->len - 1);
+}
+
+static void add_wait(struct walk *walk, const struct lqn_actor *actor, const struct lqn_interval *wait, int64_t begin,
+	int64_t end, enum lqn_path_kind kind, const char *detail)
+{
+	struct lqn_path_piece *piece = add(walk, actor, begin, end, kind, detail);
+
+	if (piece) {
+		piece->cause = wait->cause;
+		piece->via = wait->via;
+		piece->unseen = wait->state == 0;
+	}
+}
+
+static void add_message(struct walk *walk, const struct lqn_actor *to, const struct lqn_actor *from, int64_t begin,
+	int64_t end)
+{
+	struct lqn_path_piece *piece = add(walk, to, begin, end, LQN_PATH_NETWORK, NULL);
+
+	if (piece) {
+		piece->cause = LQN_CAUSE_NETWORK;
+		piece->from = g_intern_string(from->comm ? from->comm : "");
+	}
+}
+
+/* Nothing is known of the thread here. */
+static void add_unseen(struct walk *walk, const struct lqn_actor *actor, int64_t begin, int64_t end)
+{
+	struct lqn_path_piece *piece = add(walk, actor, begin, end, LQN_PATH_UNKNOWN,
+		g_intern_static_string("before the trace shows the thread"));
+
+	if (piece) {
+		piece->unseen = true;
 	}
 }
 
@@ -96,6 +135,28 @@ static const struct lqn_receipt *receipt_after(const struct lqn_actor *actor, in
 		&g_array_index(actor->receipts, struct lqn_receipt, low) : NULL;
 }
 
+/*
+ * The message that a wait was for, if it was sent after the waking and before the thread had a CPU: the reader of a unix
+ * socket wakes the writer that already waits for the answer (there is room to write), and who sends the answer then finds
+ * nobody to wake. NULL: the waking was for what the wait was for.
+ */
+static const struct lqn_receipt *late_message(const struct lqn_actor *actor, const struct lqn_interval *wait)
+{
+	const struct lqn_receipt *receipt = wait->wake >= 0 && wait->call_begin > 0 ?
+		receipt_after(actor, wait->end) : NULL;
+
+	return receipt && receipt->begin == wait->call_begin && receipt->sent > wait->wake &&
+		receipt->sent < wait->end && find_actor(actor, receipt->sender) ? receipt : NULL;
+}
+
+/* When a wait was really over. */
+static int64_t wake_of(const struct lqn_actor *actor, const struct lqn_interval *wait)
+{
+	const struct lqn_receipt *late = late_message(actor, wait);
+
+	return late ? late->sent : wait->wake;
+}
+
 static void push(struct walk *walk, struct lqn_actor *actor, int64_t begin, int64_t end)
 {
 	if (begin >= end) {
@@ -124,9 +185,12 @@ static const char *held_by(const struct lqn_actor *holder)
 
 static const char *cause_detail(const struct lqn_interval *wait)
 {
-	g_autofree char *text = g_strdup_printf("%s in %s", lqn_cause_name(wait->cause),
-		lqn_call_name((enum lqn_call) wait->call));
+	g_autofree char *text = NULL;
 
+	if (wait->call == LQN_CALL_NONE) {
+		return lqn_cause_name(wait->cause);
+	}
+	text = g_strdup_printf("%s in %s", lqn_cause_name(wait->cause), lqn_call_name((enum lqn_call) wait->call));
 	return g_intern_string(text);
 }
 
@@ -143,28 +207,58 @@ static bool is_lock(const struct lqn_actor *actor, const struct lqn_interval *wa
 		lqn_word_is_lock(lqn_party_word(actor->host, wait->object));
 }
 
+/* A wait that a packet ended: who sent it, and when; NULL: not traced, or by a clock that is ahead of ours. */
+static struct lqn_actor *sender_of(const struct walk *walk, const struct lqn_actor *actor, const struct lqn_interval *wait,
+	int64_t end, int64_t *sent)
+{
+	const struct lqn_packet *arrival = wait->via ? lqn_packet_arrival(actor->host, wait->via) : NULL;
+	const struct lqn_packet *origin = arrival ? lqn_packet_origin(walk->analysis, arrival) : NULL;
+	const struct lqn_receipt *receipt;
+	struct lqn_actor *by = NULL;
+
+	if (origin) {
+		by = origin->actor;
+		*sent = origin->at;
+	} else if ((receipt = receipt_after(actor, wait->end)) != NULL) {
+		by = find_actor(actor, receipt->sender);
+		*sent = receipt->sent;
+	}
+	return by && by != actor && *sent <= end ? by : NULL;
+}
+
 /* Accounts for [begin, end) in which `actor` was blocked; `wait` is the block that ended it. */
 static void blocked(struct walk *walk, struct lqn_actor *actor, const struct lqn_interval *wait, int64_t begin,
 	int64_t end)
 {
 	struct lqn_actor *by = find_actor(actor, wait->by);
-	const struct lqn_receipt *receipt;
+	const struct lqn_receipt *late = late_message(actor, wait);
+	int64_t sent;
 
 	if (begin >= end) {
 		return;
 	}
+	if (late) {
+		push(walk, find_actor(actor, late->sender), begin, end);
+		return;
+	}
 	if ((walk->flags & LQN_WALK_REQUEST) && is_lock(actor, wait)) {
-		add(walk, actor, begin, end, LQN_PATH_LOCK, held_by(by));
+		add_wait(walk, actor, wait, begin, end, LQN_PATH_LOCK, held_by(by));
 		return;
 	}
 	if (wait->cause == LQN_CAUSE_DISK || (wait->state == 2 && is_file_call(wait->call))) {
-		add(walk, actor, begin, end, LQN_PATH_DISK, device_name(wait->cause == LQN_CAUSE_DISK ? wait->via : 0));
+		add_wait(walk, actor, wait, begin, end, LQN_PATH_DISK,
+			device_name(wait->cause == LQN_CAUSE_DISK ? wait->via : 0));
 		return;
 	}
-	if (wait->cause == LQN_CAUSE_NETWORK && (receipt = receipt_after(actor, wait->end)) != NULL &&
-			receipt->sent <= end && (by = find_actor(actor, receipt->sender)) != NULL && by != actor) {
-		add(walk, actor, MAX(begin, receipt->sent), end, LQN_PATH_NETWORK, NULL);
-		push(walk, by, begin, MIN(end, receipt->sent));
+	if (wait->cause == LQN_CAUSE_NETWORK) {
+		by = sender_of(walk, actor, wait, end, &sent);
+		if (by) {
+			add_message(walk, actor, by, MAX(begin, sent), end);
+			push(walk, by, begin, MIN(end, sent));
+		} else {
+			add_wait(walk, actor, wait, begin, end, LQN_PATH_NETWORK,
+				g_intern_static_string("sender not traced"));
+		}
 		return;
 	}
 	if (by && by != actor) {
@@ -173,17 +267,14 @@ static void blocked(struct walk *walk, struct lqn_actor *actor, const struct lqn
 	}
 	switch (wait->cause) {
 	case LQN_CAUSE_TIMER:
-		add(walk, actor, begin, end, LQN_PATH_SLEEP, NULL);
-		break;
-	case LQN_CAUSE_NETWORK:
-		add(walk, actor, begin, end, LQN_PATH_NETWORK, g_intern_static_string("sender not traced"));
+		add_wait(walk, actor, wait, begin, end, LQN_PATH_SLEEP, NULL);
 		break;
 	case LQN_CAUSE_UNKNOWN:
-		add(walk, actor, begin, end, LQN_PATH_UNKNOWN, wait->state == 0 ?
+		add_wait(walk, actor, wait, begin, end, LQN_PATH_UNKNOWN, wait->state == 0 ?
 			g_intern_static_string("the trace does not show what the thread did") : NULL);
 		break;
 	default:
-		add(walk, actor, begin, end, LQN_PATH_OTHER, cause_detail(wait));
+		add_wait(walk, actor, wait, begin, end, LQN_PATH_OTHER, cause_detail(wait));
 		break;
 	}
 }
@@ -224,10 +315,13 @@ static int64_t wait_begin(const struct lqn_actor *actor, int index)
 
 /*
  * A frame has come down to the begin of the invocation. What is left is the time in which the request had been made
- * and nobody worked on it: on its way, in a queue, or handed over inside the process.
+ * and nobody worked on it: on its way, in a queue, or handed over inside the process. Before that, if it was not made by
+ * who waits for the answer, it was with who passed it on.
  */
 static void below_floor(struct walk *walk, struct frame frame, const struct lqn_interval *wait)
 {
+	const struct lqn_receipt *request = receipt_after(frame.actor, frame.floor);
+	struct lqn_actor *sender = request && request->sent < frame.floor ? find_actor(frame.actor, request->sender) : NULL;
 	int64_t end = frame.end;
 
 	if (wait && wait->end == frame.floor && !wait->preempted && wait->wake >= 0) {
@@ -236,10 +330,15 @@ static void below_floor(struct walk *walk, struct frame frame, const struct lqn_
 
 		runnable(walk, frame.actor, wait, wake, end);
 		end = MIN(end, wake);
-		if (by && by != frame.actor && by->unit == frame.actor->unit) {
+		if (by && by != frame.actor && (by == sender || by->unit == frame.actor->unit)) {
 			push(walk, by, frame.begin, end);
 			return;
 		}
+	}
+	if (sender && sender != frame.actor && request->sent > frame.begin) {
+		add(walk, frame.actor, request->sent, end, LQN_PATH_QUEUE, NULL);
+		push(walk, sender, frame.begin, MIN(end, request->sent));
+		return;
 	}
 	add(walk, frame.actor, frame.begin, end, LQN_PATH_QUEUE, NULL);
 }
@@ -256,14 +355,21 @@ static void step(struct walk *walk, struct frame frame)
 		below_floor(walk, frame, it);
 		return;
 	}
+	if (!it && frame.actor->seen > MAX(frame.begin, frame.floor) && frame.actor->seen != INT64_MAX) {
+		int64_t seen = MIN(frame.actor->seen, frame.end);
+
+		add(walk, frame.actor, seen, frame.end, LQN_PATH_CPU, NULL);
+		add_unseen(walk, frame.actor, frame.begin, seen);
+		return;
+	}
 	if (!it || it->end < frame.end) {
 		from = MAX(it ? it->end : INT64_MIN, MAX(frame.begin, frame.floor));
 		add(walk, frame.actor, from, frame.end, LQN_PATH_CPU, NULL);
 	} else if (it->preempted) {
 		from = MAX(it->begin, MAX(frame.begin, frame.floor));
 		runnable(walk, frame.actor, it, from, frame.end);
-	} else if (it->wake >= 0 && it->wake < frame.end) {
-		from = MAX(it->wake, frame.begin);
+	} else if (it->wake >= 0 && wake_of(frame.actor, it) < frame.end) {
+		from = MAX(wake_of(frame.actor, it), frame.begin);
 		runnable(walk, frame.actor, it, from, frame.end);
 		if (from == it->wake && from > frame.begin && it->wake == it->begin) {
 			from = it->begin;	/* woken before it had left: the wait has no length */
@@ -287,10 +393,10 @@ static void step(struct walk *walk, struct frame frame)
 	}
 }
 
-void lqn_path_walk(struct lqn_actor *actor, int64_t begin, int64_t end, unsigned flags, GHashTable *invocations,
-	GArray *pieces)
+void lqn_path_walk(const struct lqn_analysis *analysis, struct lqn_actor *actor, int64_t begin, int64_t end,
+	unsigned flags, GHashTable *invocations, GArray *pieces)
 {
-	struct walk walk = { .pieces = pieces, .invocations = invocations, .flags = flags };
+	struct walk walk = { .analysis = analysis, .pieces = pieces, .invocations = invocations, .flags = flags };
 	guint first = pieces->len;
 
 	push(&walk, actor, begin, end);

@@ -14,10 +14,11 @@ enum lqn_walk_flags {
 /*
  * The critical path of a thread over [begin, end), backwards from the end: where the thread was blocked, on
  * to who woke it, until the wait's begin. Appends struct lqn_path_piece to `pieces`, which then tile
- * [begin, end) exactly, in order of time. `invocations`: actor -> GPtrArray of its struct lqn_invocation by begin.
+ * [begin, end) exactly, in order of time. `invocations`: actor -> GPtrArray of its struct lqn_invocation by begin;
+ * NULL without LQN_WALK_REQUEST.
  */
-void lqn_path_walk(struct lqn_actor *actor, int64_t begin, int64_t end, unsigned flags, GHashTable *invocations,
-	GArray *pieces);
+void lqn_path_walk(const struct lqn_analysis *analysis, struct lqn_actor *actor, int64_t begin, int64_t end,
+	unsigned flags, GHashTable *invocations, GArray *pieces);
 
 /* Paths of all client cycles in the window, and their profiles. */
 struct lqn_path_report *lqn_paths_build(struct lqn_build *build);

@@ -182,7 +182,7 @@ struct lqn_path_report *lqn_paths_build(struct lqn_build *build)
 			path->thread = it->actor->key;
 			path->task = g_intern_string(service->task->name);
 			path->pieces = g_array_new(FALSE, FALSE, sizeof(struct lqn_path_piece));
-			lqn_path_walk(it->actor, it->begin, it->end, LQN_WALK_REQUEST, invocations, path->pieces);
+			lqn_path_walk(build->a, it->actor, it->begin, it->end, LQN_WALK_REQUEST, invocations, path->pieces);
 			report->requests++;
 			report->not_tiled += !is_tiled(path);
 			g_ptr_array_add(paths, path);

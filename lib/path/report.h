@@ -4,6 +4,7 @@
 
 /* Critical paths of requests as plain data: made by path.c and profile.c, read by the writers. */
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What the thread on the path did in a piece. */
@@ -30,6 +31,11 @@ struct lqn_path_piece {
 	const char *comm;		/* the thread's; interned */
 	const char *detail;		/* lock, device, cause, who ran instead; interned; may be NULL */
 	enum lqn_path_kind kind;
+	const char *host;		/* interned */
+	const char *from;		/* a message under way: who sent it; interned; NULL: not known */
+	uint64_t via;			/* of a wait, as in lqn:wait */
+	uint8_t cause;			/* of a wait: enum lqn_cause */
+	bool unseen;			/* the trace does not show what the thread did */
 };
 
 struct lqn_request_path {

@@ -19,6 +19,7 @@ struct lqn_analysis *lqn_analysis_new(const struct lqn_options *options)
 	a->begin_mark = g_strdup(options->begin_mark);
 	a->end_mark = g_strdup(options->end_mark);
 	a->name = g_strdup(options->name ? options->name : "model");
+	a->thread = g_strdup(options->thread);
 	a->begin = options->begin;
 	a->end = options->end;
 	a->begin_seen = a->end_seen = INT64_MIN;
@@ -28,6 +29,7 @@ struct lqn_analysis *lqn_analysis_new(const struct lqn_options *options)
 	a->invocations = g_ptr_array_new_with_free_func(lqn_invocation_free);
 	a->arcs = g_ptr_array_new_with_free_func(g_free);
 	a->samples = g_array_new(FALSE, FALSE, sizeof(struct lqn_hold_sample));
+	a->flows = lqn_flows_new();
 	return a;
 }
 
@@ -40,10 +42,12 @@ void lqn_analysis_free(struct lqn_analysis *a)
 	g_ptr_array_free(a->invocations, TRUE);
 	g_ptr_array_free(a->arcs, TRUE);
 	g_array_free(a->samples, TRUE);
+	g_hash_table_destroy(a->flows);
 	g_ptr_array_free(a->hosts, TRUE);
 	g_free(a->begin_mark);
 	g_free(a->end_mark);
 	g_free(a->name);
+	g_free(a->thread);
 	g_free(a);
 }
 
@@ -70,6 +74,7 @@ static void on_thread(struct lqn_analysis *a, struct lqn_party *host, const stru
 	}
 	actor->parent = ev->thread.parent ? lqn_party_actor(host, ev->thread.parent) : NULL;
 	actor->born = ev->thread.born;
+	actor->seen = MIN(actor->seen, actor->born >= 0 ? actor->born : ev->ts);
 	actor->kernel = ev->thread.kernel != 0;
 	g_free(actor->comm);
 	actor->comm = g_strdup(ev->thread.comm);
@@ -83,7 +88,10 @@ static void on_object(struct lqn_analysis *a, struct lqn_party *host, const stru
 
 	end->kind = (uint8_t) ev->object.kind;
 	end->role = (uint8_t) ev->object.role;
-	end->alias = ev->object.alias ? lqn_party_end(host, ev->object.alias) : NULL;
+	if (ev->object.alias && !end->alias) {
+		end->alias = lqn_party_end(host, ev->object.alias);
+		end->alias->sends += end->sends;	/* of what was counted here before that was known */
+	}
 	end->peer = ev->object.peer ? lqn_party_end(host, ev->object.peer) : end->peer;
 	end->listener = ev->object.listener ? lqn_party_end(host, ev->object.listener) : NULL;
 	g_free(end->name);
@@ -120,6 +128,12 @@ static void on_cpu(struct lqn_analysis *a, struct lqn_party *host, const struct 
 	g_array_append_val(host->cpus, use);
 }
 
+static void on_interrupt(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
+{
+	g_hash_table_insert(host->interrupts, GUINT_TO_POINTER((guint) ev->interrupt.number),
+		(gpointer) g_intern_string(ev->interrupt.name));
+}
+
 static void on_loss(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
 {
 	host->losses += MAX(ev->loss.count, 1);
@@ -141,6 +155,8 @@ void lqn_analysis_event(struct lqn_analysis *a, unsigned host, const struct lqn_
 		[LQN_EV_OBJECT] = on_object,
 		[LQN_EV_MARK] = on_mark,
 		[LQN_EV_CPU] = on_cpu,
+		[LQN_EV_INTERRUPT] = on_interrupt,
+		[LQN_EV_PACKET] = lqn_on_packet,
 		[LQN_EV_LOSS] = on_loss,
 		[LQN_EV_SUMMARY] = on_summary,
 	};

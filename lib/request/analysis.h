@@ -8,6 +8,7 @@
 #include "event/event.h"
 #include "model/model.h"
 #include "path/report.h"
+#include "path/thread.h"
 
 struct lqn_analysis;
 
@@ -16,6 +17,7 @@ struct lqn_options {
 	int64_t begin, end;			/* ns; INT64_MIN, INT64_MAX: not given */
 	bool all_paths;				/* keep every request's pieces in the report */
 	const char *name;			/* the model's; NULL: `model` */
+	const char *thread;			/* whose path is asked for, see lqn_analysis_thread_path(); NULL: nobody's */
 };
 
 #define LQN_ANALYSIS_ERROR (lqn_analysis_error_quark())
@@ -25,6 +27,7 @@ enum lqn_analysis_error {
 	LQN_ANALYSIS_NO_MARK,		/* a mark that was asked for never came */
 	LQN_ANALYSIS_NO_REQUESTS,	/* no request in the window */
 	LQN_ANALYSIS_SCHEMA,		/* events of a schema that this version does not know */
+	LQN_ANALYSIS_NO_THREAD,		/* no thread, or more than one, is what was asked for */
 };
 
 struct lqn_analysis *lqn_analysis_new(const struct lqn_options *options);
@@ -45,5 +48,13 @@ void lqn_analysis_event(struct lqn_analysis *analysis, unsigned host, const stru
  */
 bool lqn_analysis_finish(struct lqn_analysis *analysis, struct lqn_model **model,
 	struct lqn_path_report **paths, GError **error);
+
+/*
+ * After lqn_analysis_finish(), even if it found nothing to model: the critical path of the thread that the options name, over its
+ * life in the trace or what of it lies in [begin, end). The thread is a name (of a thread, else of a process: its main
+ * thread) or a thread id, either with `HOST:` before it; an id that was given out several times means the last thread that had
+ * it. NULL with LQN_ANALYSIS_NO_THREAD if not exactly one is meant. Free with lqn_thread_path_free().
+ */
+struct lqn_thread_path *lqn_analysis_thread_path(struct lqn_analysis *analysis, GError **error);
 
 #endif

@@ -125,6 +125,7 @@ struct lqn_actor {
 	struct lqn_unit *unit;		/* never NULL */
 	struct lqn_actor *parent;
 	int64_t born, died;		/* -1: not within the trace */
+	int64_t seen;			/* nothing is known of it before; INT64_MAX: of none of its time */
 	bool kernel;
 	char *comm, *exe;		/* owned */
 	GArray *intervals;		/* struct lqn_interval, by time; owned */
@@ -168,9 +169,26 @@ struct lqn_party {			/* a host */
 	GHashTable *words;		/* id -> struct lqn_word, owned */
 	GHashTable *directions;		/* pair of processes -> who asks whom */
 	GArray *cpus;			/* struct lqn_cpu_use; owned */
+	GHashTable *interrupts;		/* number -> name, interned */
+	GArray *arrivals;		/* struct lqn_packet, by number; owned */
 	int64_t begin, end;
 	uint64_t holes, contradictions, losses;
 	int32_t max_cpu;
+};
+
+/* One direction of a TCP connection. */
+struct lqn_flow {
+	uint64_t saddr, daddr;
+	uint32_t sport, dport;
+};
+
+/* Bytes of a flow that left a thread, or that woke one. */
+struct lqn_packet {
+	uint64_t number;
+	struct lqn_flow flow;
+	struct lqn_actor *actor;	/* who sent them, or was woken */
+	int64_t at, first;		/* first: number of the first byte, beyond 32 bits for sent ones */
+	uint32_t bytes;
 };
 
 /* A futex word, or several that a wake has shown to be one. */
@@ -195,6 +213,7 @@ struct lqn_hold_sample {
 
 struct lqn_analysis {
 	char *begin_mark, *end_mark, *name;	/* owned */
+	char *thread;				/* owned; NULL: none */
 	int64_t begin, end;			/* asked for; INT64_MIN, INT64_MAX: not */
 	int64_t begin_seen, end_seen;		/* of the marks; INT64_MIN: not yet */
 	bool all_paths;
@@ -203,6 +222,7 @@ struct lqn_analysis {
 	GPtrArray *invocations;			/* struct lqn_invocation, owned, in order of begin as worked on */
 	GPtrArray *arcs;			/* struct lqn_arc, owned */
 	GArray *samples;			/* struct lqn_hold_sample, owned */
+	GHashTable *flows;			/* struct lqn_flow -> GArray of struct lqn_packet sent on it; owned */
 	uint64_t events, healed, orphans, swapped;
 };
 
@@ -236,6 +256,14 @@ const char *lqn_service_name(const struct lqn_actor *actor);
 int64_t lqn_actor_cpu_at(const struct lqn_actor *actor, int64_t ts);
 /* True for a process that only asks, from one loop: no request ever comes to it, and it does not sleep. */
 bool lqn_actor_is_loop_client(const struct lqn_actor *actor);
+
+/* ---- packets.c: data between hosts ---- */
+GHashTable *lqn_flows_new(void);
+void lqn_on_packet(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
+/* The packet of that number which woke a thread of the host; NULL: none. */
+const struct lqn_packet *lqn_packet_arrival(const struct lqn_party *host, uint64_t number);
+/* The packet that held the last byte of what arrived when a thread sent it, on any host; NULL: not traced. */
+const struct lqn_packet *lqn_packet_origin(const struct lqn_analysis *analysis, const struct lqn_packet *arrival);
 
 /* ---- order.c: events in order of what they tell, with a look ahead ---- */
 struct lqn_order *lqn_order_new(struct lqn_analysis *analysis);

@@ -245,6 +245,14 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 	if (!to || (!stream && !is_shared(end) && end->kind != LQN_OBJ_DATAGRAM && end->kind != LQN_OBJ_UDP)) {
 		return;
 	}
+	if (stream && end->role == LQN_ROLE_SERVER && end->open.length == 0) {
+		struct lqn_arc *waiting = g_queue_peek_head(&to->calls);
+
+		/* that a request is open here may have been missed; that somebody waits for its answer was not */
+		if (waiting && waiting->callee && waiting->replied == 0 && !lqn_final(waiting->callee)->replied) {
+			g_queue_push_tail(&end->open, waiting->callee);
+		}
+	}
 	if (stream && end->open.length > 0) {
 		send_reply(a, actor, end, into, ev);
 		done_with(actor, ev->send.end, ev->send.cpu_end);

@@ -195,7 +195,7 @@ static void count_word_wake(struct lqn_party *host, const struct lqn_event *ev, 
 
 static void count_send(struct lqn_party *host, const struct lqn_event *ev)
 {
-	lqn_party_end(host, ev->send.object)->sends++;
+	lqn_end_real(lqn_party_end(host, ev->send.object))->sends++;
 	lqn_party_actor(host, ev->send.thread)->sends++;
 }
 
@@ -207,7 +207,7 @@ static bool is_mailbox(const struct lqn_end *end)
 
 static void count_receive(struct lqn_party *host, const struct lqn_event *ev)
 {
-	struct lqn_end *end = lqn_party_end(host, ev->receive.object);
+	struct lqn_end *end = lqn_end_real(lqn_party_end(host, ev->receive.object));
 	struct lqn_actor *actor = lqn_party_actor(host, ev->receive.thread);
 	struct lqn_receipt receipt = {
 		ev->receive.begin, ev->receive.end, ev->receive.sent, ev->receive.sender
@@ -263,6 +263,7 @@ static void count_wait(struct lqn_party *host, const struct lqn_event *ev)
 	};
 
 	g_array_append_val(actor->intervals, interval);
+	actor->seen = MIN(actor->seen, interval.begin);
 	switch (ev->wait.call) {
 	case LQN_CALL_EPOLL_WAIT:
 	case LQN_CALL_POLL:
@@ -285,12 +286,14 @@ static void count_wait(struct lqn_party *host, const struct lqn_event *ev)
 
 static void count_preempted(struct lqn_party *host, const struct lqn_event *ev)
 {
+	struct lqn_actor *actor = lqn_party_actor(host, ev->preempted.thread);
 	struct lqn_interval interval = {
 		.begin = ev->preempted.begin, .wake = ev->preempted.begin, .end = ev->preempted.end,
 		.cpu = ev->preempted.cpu, .idle = ev->preempted.idle, .by = ev->preempted.by, .preempted = true,
 	};
 
-	g_array_append_val(lqn_party_actor(host, ev->preempted.thread)->intervals, interval);
+	g_array_append_val(actor->intervals, interval);
+	actor->seen = MIN(actor->seen, interval.begin);
 }
 
 static void count_accept(struct lqn_party *host, const struct lqn_event *ev)

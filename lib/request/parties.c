@@ -76,6 +76,8 @@ struct lqn_party *lqn_party_new(const char *name, unsigned number)
 	host->words = g_hash_table_new_full(hash_64, equal_64, NULL, word_free);
 	host->directions = g_hash_table_new_full(hash_64, equal_64, g_free, NULL);
 	host->cpus = g_array_new(FALSE, FALSE, sizeof(struct lqn_cpu_use));
+	host->interrupts = g_hash_table_new(g_direct_hash, g_direct_equal);
+	host->arrivals = g_array_new(FALSE, FALSE, sizeof(struct lqn_packet));
 	host->begin = INT64_MAX;
 	host->end = INT64_MIN;
 	host->max_cpu = -1;
@@ -91,6 +93,8 @@ void lqn_party_free(struct lqn_party *host)
 	g_hash_table_destroy(host->words);
 	g_hash_table_destroy(host->directions);
 	g_array_free(host->cpus, TRUE);
+	g_hash_table_destroy(host->interrupts);
+	g_array_free(host->arrivals, TRUE);
 	g_free(host->name);
 	g_free(host);
 }
@@ -116,6 +120,7 @@ struct lqn_actor *lqn_party_actor(struct lqn_party *host, uint64_t key)
 		actor->host = host;
 		actor->key = key;
 		actor->born = actor->died = actor->first_accept = -1;
+		actor->seen = INT64_MAX;
 		actor->intervals = g_array_new(FALSE, FALSE, sizeof(struct lqn_interval));
 		/* a process of its own until more is told of it */
 		actor->unit = lqn_party_unit(host, (uint32_t) key);

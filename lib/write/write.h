@@ -10,6 +10,7 @@
 #include <glib.h>
 #include "model/model.h"
 #include "path/report.h"
+#include "path/thread.h"
 
 GString *lqn_write_lqnx(const struct lqn_model *model);	/* the XML form of lqns; seconds */
 GString *lqn_write_lqn(const struct lqn_model *model);	/* the text form; means the same */
@@ -17,6 +18,8 @@ GString *lqn_write_json(const struct lqn_model *model);	/* doc/model.schema.json
 GString *lqn_write_paths(const struct lqn_path_report *report);	/* critical-path.txt */
 /* critical-paths.tsv: the pieces of all requests in `report->all`, for programs. */
 GString *lqn_write_path_table(const struct lqn_path_report *report);
+/* thread-path.tsv: the path of one thread, tab separated, a header first. */
+GString *lqn_write_thread_path(const struct lqn_thread_path *path);
 /* What a person reads on the terminal in half a minute. */
 GString *lqn_write_summary(const struct lqn_model *model, const struct lqn_path_report *report);
 

@@ -30,6 +30,7 @@ struct model {
 	char *output;				/* owned; NULL: write no files */
 	char *name;				/* owned; may be NULL */
 	char *begin_mark, *end_mark;		/* owned; may be NULL */
+	char *thread;				/* owned; NULL: no thread's path is wanted */
 	int64_t begin, end;			/* ns */
 	bool overwrite, all_paths, summary;
 };
@@ -55,6 +56,7 @@ static void model_free(struct model *model)
 	g_free(model->name);
 	g_free(model->begin_mark);
 	g_free(model->end_mark);
+	g_free(model->thread);
 	g_free(model);
 }
 
@@ -75,6 +77,7 @@ static bool read_params(struct model *model, const bt_value *params)
 		{ "all-paths", LQN_PARAM_BOOL, &model->all_paths },
 		{ "name", LQN_PARAM_STRING, &model->name },
 		{ "summary", LQN_PARAM_BOOL, &model->summary },
+		{ "thread", LQN_PARAM_STRING, &model->thread },
 	};
 
 	return lqn_params_read(model->self, params, known, G_N_ELEMENTS(known));
@@ -153,6 +156,7 @@ bt_component_class_initialize_method_status model_init(bt_self_component_sink *s
 		.end = model->end,
 		.all_paths = model->all_paths,
 		.name = model->name,
+		.thread = model->thread,
 	};
 	model->analysis = lqn_analysis_new(&options);
 	bt_self_component_set_data(model->self, model);
@@ -287,15 +291,19 @@ static bool take_event(struct model *model, const bt_message *msg)
 
 /* ---- results ------------------------------------------------------------- */
 
+/* `result` and `paths` are NULL if there is no model, `thread` if no thread's path is wanted. */
 static bool write_files(struct model *model, const struct lqn_model *result,
-	const struct lqn_path_report *paths)
+	const struct lqn_path_report *paths, const struct lqn_thread_path *thread)
 {
 	static const char *const names[] = {
 		"model.lqnx", "model.lqn", "model.json", "critical-path.txt", "critical-paths.tsv",
+		"thread-path.tsv",
 	};
 	GString *const texts[] = {
-		lqn_write_lqnx(result), lqn_write_lqn(result), lqn_write_json(result),
-		lqn_write_paths(paths), model->all_paths ? lqn_write_path_table(paths) : NULL,
+		result ? lqn_write_lqnx(result) : NULL, result ? lqn_write_lqn(result) : NULL,
+		result ? lqn_write_json(result) : NULL, result ? lqn_write_paths(paths) : NULL,
+		result && model->all_paths ? lqn_write_path_table(paths) : NULL,
+		thread ? lqn_write_thread_path(thread) : NULL,
 	};
 	GError *error = NULL;
 	bool ok;
@@ -316,15 +324,13 @@ static bool write_files(struct model *model, const struct lqn_model *result,
 	return ok;
 }
 
-static bool print_summary(struct model *model, const struct lqn_model *result,
-	const struct lqn_path_report *paths)
+static bool print(struct model *model, GString *text)
 {
-	GString *text = lqn_write_summary(result, paths);
 	bool ok = fwrite(text->str, 1, text->len, stdout) == text->len && fflush(stdout) == 0;
 
 	g_string_free(text, TRUE);
 	if (!ok) {
-		FAIL(model, "Cannot write the summary to the standard output");
+		FAIL(model, "Cannot write to the standard output");
 	}
 	return ok;
 }
@@ -347,14 +353,44 @@ static const char *advice_for(int code)
 	return code >= 0 && (size_t) code < G_N_ELEMENTS(advice) ? advice[code] : NULL;
 }
 
+static bool write_results(struct model *model, const struct lqn_model *result,
+	const struct lqn_path_report *paths)
+{
+	struct lqn_thread_path *thread = NULL;
+	GError *error = NULL;
+	bool ok = true;
+
+	if (model->thread) {
+		thread = lqn_analysis_thread_path(model->analysis, &error);
+		if (!thread) {
+			FAIL(model, "Parameter `thread`: %s", error->message);
+			g_clear_error(&error);
+			return false;
+		}
+	}
+	ok = (!model->output || write_files(model, result, paths, thread)) &&
+		(!model->summary || !result || print(model, lqn_write_summary(result, paths))) &&
+		(model->output || !thread || print(model, lqn_write_thread_path(thread)));
+	lqn_thread_path_free(thread);
+	return ok;
+}
+
 static bool finish(struct model *model)
 {
 	struct lqn_model *result = NULL;
 	struct lqn_path_report *paths = NULL;
 	GError *error = NULL;
-	bool ok;
+	bool ok = lqn_analysis_finish(model->analysis, &result, &paths, &error);
 
-	if (!lqn_analysis_finish(model->analysis, &result, &paths, &error)) {
+	if (!ok && model->thread && g_error_matches(error, LQN_ANALYSIS_ERROR,
+			LQN_ANALYSIS_NO_REQUESTS)) {
+		/* a thread's path needs no requests */
+		fprintf(stderr, "sink.lqn.model: no model, only the path of thread `%s`: %s\n",
+			model->thread, error->message);
+		g_clear_error(&error);
+		return write_results(model, NULL, NULL);
+	}
+	if (!ok) {
 		const char *advice = error && error->domain == LQN_ANALYSIS_ERROR ?
 			advice_for(error->code) : NULL;
 
@@ -363,8 +399,7 @@ static bool finish(struct model *model)
 		g_clear_error(&error);
 		return false;
 	}
-	ok = (!model->output || write_files(model, result, paths)) &&
-		(!model->summary || print_summary(model, result, paths));
+	ok = write_results(model, result, paths);
 	lqn_model_free(result);
 	lqn_path_report_free(paths);
 	return ok;

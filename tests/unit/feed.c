@@ -89,7 +89,7 @@ static void put_comm(struct feed *feed, int32_t tid, char *comm)
 	const char *name = g_hash_table_lookup(feed->comms, GINT_TO_POINTER(tid));
 
 	if (name) {
-		strncpy(comm, name, LQN_COMM_LEN);
+		memcpy(comm, name, MIN(strlen(name), LQN_COMM_LEN));
 	} else {
 		snprintf(comm, LQN_COMM_LEN, "t%d", tid);
 	}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef LQN_PATH_THREAD_H
+#define LQN_PATH_THREAD_H
+
+/* The critical path of one thread, in the terms of those who look at threads rather than requests. */
+#include <glib.h>
+#include <stdint.h>
+
+enum lqn_thread_state_shown {
+	LQN_SHOW_RUNNING,
+	LQN_SHOW_PREEMPTED,	/* wants a CPU: was preempted, or woken */
+	LQN_SHOW_BLOCKED,
+	LQN_SHOW_TIMER,
+	LQN_SHOW_NETWORK,	/* a message is on its way to the thread, or a packet is waited for */
+	LQN_SHOW_BLOCK_DEVICE,
+	LQN_SHOW_USER_INPUT,
+	LQN_SHOW_IPI,		/* ended by an interrupt from another CPU, nobody knows on whose behalf */
+	LQN_SHOW_INTERRUPTED,	/* ended by the timer interrupt of old, number 0 */
+	LQN_SHOW_UNKNOWN,	/* the trace does not show what the thread did */
+	LQN_SHOW_STATES
+};
+const char *lqn_thread_state_name(enum lqn_thread_state_shown state);
+
+struct lqn_thread_row {
+	int64_t begin, end;		/* ns */
+	uint64_t thread;		/* on the path: the one asked for, or one that it waits for */
+	const char *host, *comm;	/* interned */
+	const char *cause;		/* interned; may be empty */
+	enum lqn_thread_state_shown state;
+};
+
+struct lqn_thread_path {
+	int64_t begin, end;		/* ns */
+	uint64_t thread;
+	const char *host, *comm;	/* interned */
+	GArray *rows;			/* struct lqn_thread_row, which tile [begin, end); owned */
+};
+
+void lqn_thread_path_free(struct lqn_thread_path *path);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include "talk.h"
+
+#include <check.h>
+#include <string.h>
+
+void talk_start(struct talk *talk)
+{
+	talk->feed = feed_new("6.1.0");
+	talk->now = 1000;
+}
+
+void talk_process(struct talk *talk, int thread, const char *name)
+{
+	long t = talk->now++;
+
+	feed(talk->feed, "%ld c0 name %d %s\n%ld c0 state %d %d %s 0\n%ld c%d sw 0>%d R", t, thread, name, t, thread, thread,
+		name, t, thread, thread);
+}
+
+void talk_thread(struct talk *talk, int of, int thread)
+{
+	long t = talk->now++;
+
+	feed(talk->feed, "%ld c%d fork %d %d %d\n%ld c%d sw 0>%d R", t, of, of, thread, of, t, thread, thread);
+}
+
+void talk_connect(struct talk *talk, int client, int fd, int server, int made)
+{
+	long t = talk->now++;
+
+	feed(talk->feed, "%ld c%d +socket 1 1\n%ld c%d -socket 3\n%ld c%d +listen 3\n%ld c%d -listen 0\n"
+		"%ld c%d +socket 1 1\n%ld c%d -socket %d\n%ld c%d +connect %d\n%ld c%d -connect 0\n"
+		"%ld c%d +accept4 3\n%ld c%d -accept4 %d", t, server, t, server, t, server, t, server,
+		t, client, t, client, fd, t, client, fd, t, client, t, server, t, server, made);
+}
+
+void talk_work(struct talk *talk, long us)
+{
+	talk->now += us;
+}
+
+void talk_await(struct talk *talk, int thread, const char *call, int fd)
+{
+	feed(talk->feed, "%ld c%d +%s %d 4096\n%ld c%d sw %d>0 S", talk->now, thread, call, fd, talk->now, thread, thread);
+}
+
+void talk_sleep(struct talk *talk, int thread, long us)
+{
+	long t = talk->now, woken = t + us;
+
+	feed(talk->feed, "%ld c%d +nanosleep\n%ld c%d sw %d>0 S\n%ld c%d +hrtimer 1\n%ld c%d wk %d\n%ld c%d -hrtimer 1\n"
+		"%ld c%d sw 0>%d R\n%ld c%d -nanosleep 0", t, thread, t, thread, thread, woken, thread, woken, thread, thread,
+		woken, thread, woken, thread, thread, woken, thread);
+	talk->now = woken;
+}
+
+void talk_send(struct talk *talk, int from, const char *call, int fd, int to, const char *receive)
+{
+	long t = talk->now++;
+
+	feed(talk->feed, "%ld c%d +%s %d 64\n%ld c%d wk %d\n%ld c%d sw 0>%d R\n%ld c%d -%s 64\n%ld c%d -%s 64", t, from, call, fd,
+		t, from, to, t, to, to, t + 1, from, call, t + 1, to, receive);
+}
+
+void talk_request(struct talk *talk, int from, int fd, int to)
+{
+	talk_send(talk, from, "sendto", fd, to, "recvfrom");
+	talk_await(talk, from, "recvfrom", fd);
+}
+
+void talk_reply(struct talk *talk, int from, int fd, int to)
+{
+	talk_request(talk, from, fd, to);
+}
+
+void talk_mark(struct talk *talk, int thread, const char *path)
+{
+	feed(talk->feed, "%ld c%d +openat -1 0 %s\n%ld c%d -openat -2", talk->now, thread, path, talk->now, thread);
+}
+
+struct taker {
+	struct lqn_analysis *analysis;
+	unsigned host;
+};
+
+static void take(void *payload, const struct lqn_event *ev)
+{
+	struct taker *taker = payload;
+
+	if (ev->type != LQN_EV_HOST) {
+		lqn_analysis_event(taker->analysis, taker->host, ev);
+	}
+}
+
+struct lqn_model *talk_model(struct talk *talk, const struct lqn_options *options, struct lqn_path_report **paths,
+	GError **error)
+{
+	const struct lqn_options otherwise = { .begin = INT64_MIN, .end = INT64_MAX };
+	struct taker taker = { .analysis = lqn_analysis_new(options ? options : &otherwise) };
+	struct lqn_model *model = NULL;
+
+	taker.host = lqn_analysis_host(taker.analysis, "host");
+	feed_finish(talk->feed, talk->now);
+	feed_each(talk->feed, take, &taker);
+	if (!lqn_analysis_finish(taker.analysis, &model, paths, error)) {
+		model = NULL;
+	}
+	lqn_analysis_free(taker.analysis);
+	feed_free(talk->feed);
+	return model;
+}
+
+struct lqn_model *talk_finish(struct talk *talk, const struct lqn_options *options)
+{
+	struct lqn_path_report *paths = NULL;
+	GError *error = NULL;
+	struct lqn_model *model = talk_model(talk, options, &paths, &error);
+
+	ck_assert_msg(model != NULL, "%s", error ? error->message : "no model and no error");
+	ck_assert_uint_eq(paths->not_tiled, 0);
+	lqn_path_report_free(paths);
+	return model;
+}
+
+struct lqn_task *talk_task(const struct lqn_model *model, const char *name)
+{
+	for (guint i = 0; i < model->processors->len; i++) {
+		const struct lqn_processor *processor = model->processors->pdata[i];
+
+		for (guint k = 0; k < processor->tasks->len; k++) {
+			struct lqn_task *task = processor->tasks->pdata[k];
+
+			if (strcmp(task->name, name) == 0) {
+				return task;
+			}
+		}
+	}
+	return NULL;
+}
+
+struct lqn_entry *talk_entry(const struct lqn_model *model, const char *name)
+{
+	struct lqn_task *task = talk_task(model, name);
+
+	ck_assert_msg(task != NULL, "no task %s", name);
+	ck_assert_uint_eq(task->entries->len, 1);
+	return task->entries->pdata[0];
+}
+
+double talk_calls(const struct lqn_entry *entry, const struct lqn_entry *dest, enum lqn_call_kind kind)
+{
+	double mean = 0;
+
+	for (int phase = 0; phase < 2; phase++) {
+		const GArray *calls = entry->phase[phase].calls;
+
+		for (guint i = 0; calls && i < calls->len; i++) {
+			const struct lqn_model_call *call = &g_array_index(calls, struct lqn_model_call, i);
+
+			if (call->dest == dest && call->kind == kind) {
+				mean += call->mean;
+			}
+		}
+	}
+	return mean;
+}

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+/* From conversations to models: small systems whose numbers are known because the test chose them. */
+#include "talk.h"
+
+#include <string.h>
+
+#include "suite.h"
+
+#define CYCLES 60
+enum { CLIENT = 1, WEB = 2, DB = 3, OTHER = 4 };
+
+static struct talk t;
+static struct lqn_model *model;
+
+static void near(double got, double want)
+{
+	ck_assert_double_eq_tol(got, want, want * 0.02 + 1e-7);
+}
+
+static void done(void)
+{
+	lqn_model_free(model);
+}
+
+/* A client asks web: 30 us of its own CPU before it, then 400 us asleep. */
+static void start_two_tiers(void)
+{
+	talk_start(&t);
+	talk_process(&t, CLIENT, "client");
+	talk_process(&t, WEB, "web");
+	talk_connect(&t, CLIENT, 5, WEB, 7);
+	talk_await(&t, WEB, "recvfrom", 7);
+}
+
+static void cycle_two_tiers(long web_us, long sleep_us)
+{
+	talk_work(&t, 30);
+	talk_request(&t, CLIENT, 5, WEB);
+	talk_work(&t, web_us);
+	talk_reply(&t, WEB, 7, CLIENT);
+	talk_sleep(&t, CLIENT, sleep_us);
+}
+
+START_TEST(requests_and_replies_are_synchronous_calls)
+{
+	struct lqn_task *client;
+	struct lqn_entry *asks, *page;
+
+	start_two_tiers();
+	for (int i = 0; i < CYCLES; i++) {
+		cycle_two_tiers(200, 400);
+	}
+	model = talk_finish(&t, NULL);
+	client = talk_task(model, "client");
+	asks = talk_entry(model, "client");
+	page = talk_entry(model, "web");
+	ck_assert_int_eq(client->kind, LQN_TASK_CLIENT);
+	ck_assert_int_eq(client->sched, LQN_SCHED_REF);
+	ck_assert_uint_eq(client->multiplicity, 1);
+	ck_assert_uint_eq(page->task->multiplicity, 1);
+	near(talk_calls(asks, page, LQN_SYNC), 1);
+	/* a message costs a microsecond on each side */
+	near(page->phase[0].demand, 202e-6);
+	near(asks->phase[0].demand, 32e-6);
+	near(client->think, 400e-6);
+	near(client->response, 233e-6);
+	near(page->throughput, 1 / 632e-6);
+	done();
+}
+END_TEST
+
+START_TEST(nested_requests_stay_inside_their_caller)
+{
+	struct lqn_entry *asks, *page, *query;
+
+	talk_start(&t);
+	talk_process(&t, CLIENT, "client");
+	talk_process(&t, WEB, "web");
+	talk_process(&t, DB, "db");
+	talk_connect(&t, WEB, 5, DB, 7);
+	talk_await(&t, DB, "recvfrom", 7);
+	talk_connect(&t, CLIENT, 5, WEB, 7);
+	talk_await(&t, WEB, "recvfrom", 7);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 30);
+		talk_request(&t, CLIENT, 5, WEB);
+		talk_work(&t, 100);
+		for (int k = 0; k < 2 + i % 2; k++) {
+			talk_request(&t, WEB, 5, DB);
+			talk_work(&t, 50);
+			talk_reply(&t, DB, 7, WEB);
+		}
+		talk_work(&t, 20);
+		talk_reply(&t, WEB, 7, CLIENT);
+		talk_sleep(&t, CLIENT, 400);
+	}
+	model = talk_finish(&t, NULL);
+	asks = talk_entry(model, "client");
+	page = talk_entry(model, "web");
+	query = talk_entry(model, "db");
+	near(talk_calls(asks, page, LQN_SYNC), 1);
+	near(talk_calls(asks, query, LQN_SYNC), 0);
+	near(talk_calls(page, query, LQN_SYNC), 2.5);
+	near(query->phase[0].demand, 52e-6);
+	near(page->phase[0].demand, 122e-6 + 2.5 * 2e-6);
+	ck_assert(!page->has_phase2 || page->phase[1].demand < 2e-6);
+	done();
+}
+END_TEST
+
+START_TEST(work_after_the_reply_is_a_second_phase)
+{
+	struct lqn_entry *page;
+
+	start_two_tiers();
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 30);
+		talk_request(&t, CLIENT, 5, WEB);
+		talk_work(&t, 100);
+		/* the answer goes out, and web goes on for 150 us; both run at a time */
+		talk_send(&t, WEB, "sendto", 7, CLIENT, "recvfrom");
+		feed(t.feed, "%ld c%d +nanosleep\n%ld c%d sw %d>0 S", t.now, CLIENT, t.now, CLIENT, CLIENT);
+		talk_work(&t, 150);
+		talk_await(&t, WEB, "recvfrom", 7);
+		talk_work(&t, 300);
+		feed(t.feed, "%ld c%d +hrtimer 1\n%ld c%d wk %d\n%ld c%d -hrtimer 1\n%ld c%d sw 0>%d R\n%ld c%d -nanosleep 0",
+			t.now, CLIENT, t.now, CLIENT, CLIENT, t.now, CLIENT, t.now, CLIENT, CLIENT, t.now, CLIENT);
+	}
+	model = talk_finish(&t, NULL);
+	page = talk_entry(model, "web");
+	ck_assert(page->has_phase2);
+	near(page->phase[0].demand, 102e-6);
+	near(page->phase[1].demand, 150e-6);
+	near(talk_task(model, "client")->think, 450e-6);
+	done();
+}
+END_TEST
+
+START_TEST(messages_without_an_answer_are_asynchronous)
+{
+	struct lqn_entry *page, *log;
+
+	talk_start(&t);
+	talk_process(&t, CLIENT, "client");
+	talk_process(&t, WEB, "web");
+	talk_process(&t, OTHER, "logger");
+	talk_connect(&t, WEB, 5, OTHER, 7);
+	talk_await(&t, OTHER, "recvfrom", 7);
+	talk_connect(&t, CLIENT, 5, WEB, 7);
+	talk_await(&t, WEB, "recvfrom", 7);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 30);
+		talk_request(&t, CLIENT, 5, WEB);
+		talk_work(&t, 60);
+		talk_send(&t, WEB, "sendto", 5, OTHER, "recvfrom");
+		talk_work(&t, 40);
+		talk_await(&t, OTHER, "recvfrom", 7);
+		talk_work(&t, 10);
+		talk_reply(&t, WEB, 7, CLIENT);
+		talk_sleep(&t, CLIENT, 400);
+	}
+	model = talk_finish(&t, NULL);
+	page = talk_entry(model, "web");
+	log = talk_entry(model, "logger");
+	near(talk_calls(page, log, LQN_ASYNC), 1);
+	near(talk_calls(page, log, LQN_SYNC), 0);
+	near(log->phase[0].demand + log->phase[1].demand, 41e-6);
+	done();
+}
+END_TEST
+
+/* The queue `name` under `fd` of both. */
+static void open_queue(int a, int b, int fd, const char *name)
+{
+	feed(t.feed, "%ld c%d +mq_open %s\n%ld c%d -mq_open %d\n%ld c%d +mq_open %s\n%ld c%d -mq_open %d", t.now, a, name,
+		t.now, a, fd, t.now, b, name, t.now, b, fd);
+}
+
+START_TEST(an_answer_from_further_down_was_forwarded)
+{
+	struct lqn_entry *asks, *first, *second;
+
+	talk_start(&t);
+	talk_process(&t, CLIENT, "client");
+	talk_process(&t, WEB, "front");
+	talk_process(&t, OTHER, "back");
+	open_queue(CLIENT, WEB, 5, "/requests");
+	open_queue(WEB, OTHER, 6, "/work");
+	open_queue(OTHER, CLIENT, 8, "/answers");
+	talk_await(&t, WEB, "mq_timedreceive", 5);
+	talk_await(&t, OTHER, "mq_timedreceive", 6);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 30);
+		talk_send(&t, CLIENT, "mq_timedsend", 5, WEB, "mq_timedreceive");
+		talk_await(&t, CLIENT, "mq_timedreceive", 8);
+		talk_work(&t, 50);
+		talk_send(&t, WEB, "mq_timedsend", 6, OTHER, "mq_timedreceive");
+		talk_await(&t, WEB, "mq_timedreceive", 5);
+		talk_work(&t, 70);
+		talk_send(&t, OTHER, "mq_timedsend", 8, CLIENT, "mq_timedreceive");
+		talk_await(&t, OTHER, "mq_timedreceive", 6);
+		talk_sleep(&t, CLIENT, 400);
+	}
+	model = talk_finish(&t, NULL);
+	asks = talk_entry(model, "client");
+	first = talk_entry(model, "front");
+	second = talk_entry(model, "back");
+	near(talk_calls(asks, first, LQN_SYNC), 1);
+	near(talk_calls(first, second, LQN_FORWARD), 1);
+	near(talk_calls(asks, second, LQN_SYNC), 0);
+	done();
+}
+END_TEST
+
+START_TEST(work_handed_over_inside_a_process_stays_with_its_request)
+{
+	struct lqn_entry *page;
+	enum { WORKER = 6 };
+
+	talk_start(&t);
+	talk_process(&t, CLIENT, "client");
+	talk_process(&t, WEB, "web");
+	talk_connect(&t, CLIENT, 5, WEB, 7);
+	talk_thread(&t, WEB, WORKER);
+	talk_await(&t, WORKER, "futex", 4096);
+	talk_await(&t, WEB, "recvfrom", 7);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 30);
+		talk_request(&t, CLIENT, 5, WEB);
+		talk_work(&t, 20);
+		/* the reader hands it to a worker, which works on it and answers */
+		feed(t.feed, "%ld c%d +futex 4096 129 1\n%ld c%d wk %d\n%ld c%d sw 0>%d R\n%ld c%d -futex 0\n%ld c%d -futex 1",
+			t.now, WEB, t.now, WEB, WORKER, t.now, WORKER, WORKER, t.now, WORKER, t.now + 1, WEB);
+		talk_work(&t, 1);
+		talk_await(&t, WEB, "recvfrom", 7);
+		talk_work(&t, 90);
+		talk_send(&t, WORKER, "sendto", 7, CLIENT, "recvfrom");
+		feed(t.feed, "%ld c%d +futex 4096 128 0\n%ld c%d sw %d>0 S", t.now, WORKER, t.now, WORKER, WORKER);
+		talk_sleep(&t, CLIENT, 400);
+	}
+	model = talk_finish(&t, NULL);
+	page = talk_entry(model, "web");
+	near(talk_calls(talk_entry(model, "client"), page, LQN_SYNC), 1);
+	near(page->phase[0].demand + page->phase[1].demand, 114e-6);
+	done();
+}
+END_TEST
+
+START_TEST(marks_cut_the_window)
+{
+	const struct lqn_options options = {
+		.begin = INT64_MIN, .end = INT64_MAX, .begin_mark = "openat:/mark/begin", .end_mark = "openat:/mark/end",
+	};
+
+	start_two_tiers();
+	for (int i = 0; i < 3 * CYCLES; i++) {
+		if (i == CYCLES || i == 2 * CYCLES) {
+			talk_mark(&t, CLIENT, i == CYCLES ? "/mark/begin" : "/mark/end");
+		}
+		/* outside it is another workload */
+		cycle_two_tiers(i >= CYCLES && i < 2 * CYCLES ? 200 : 900, 400);
+	}
+	model = talk_finish(&t, &options);
+	near(talk_entry(model, "web")->phase[0].demand, 202e-6);
+	ck_assert_uint_eq(talk_entry(model, "web")->invocations, CYCLES);
+	near((double) (model->window_end - model->window_begin), CYCLES * 633e3);
+	done();
+}
+END_TEST
+
+START_TEST(times_cut_the_window)
+{
+	struct lqn_options options = { .begin = INT64_MIN, .end = INT64_MAX };
+
+	start_two_tiers();
+	for (int i = 0; i < 2 * CYCLES; i++) {
+		if (i == CYCLES) {
+			options.begin = t.now * 1000;
+		}
+		cycle_two_tiers(i < CYCLES ? 900 : 200, 400);
+	}
+	options.end = t.now * 1000;
+	model = talk_finish(&t, &options);
+	near(talk_entry(model, "web")->phase[0].demand, 202e-6);
+	ck_assert_int_eq(model->window_begin, options.begin);
+	ck_assert_int_eq(model->window_end, options.end);
+	done();
+}
+END_TEST
+
+static void expect_error(const struct lqn_options *options, enum lqn_analysis_error code, const char *word)
+{
+	struct lqn_path_report *paths = NULL;
+	GError *error = NULL;
+
+	ck_assert_ptr_null(talk_model(&t, options, &paths, &error));
+	ck_assert_ptr_nonnull(error);
+	ck_assert_msg(g_error_matches(error, LQN_ANALYSIS_ERROR, (int) code), "%d: %s", error->code, error->message);
+	ck_assert_msg(strstr(error->message, word) != NULL, "%s", error->message);
+	g_error_free(error);
+}
+
+START_TEST(what_cannot_be_modelled_is_said)
+{
+	struct lqn_options options = { .begin = INT64_MIN, .end = INT64_MAX, .begin_mark = "openat:/no/such" };
+	struct lqn_options late = { .begin = INT64_MAX - 10, .end = INT64_MAX };
+
+	start_two_tiers();
+	cycle_two_tiers(200, 400);
+	expect_error(&options, LQN_ANALYSIS_NO_MARK, "openat:/no/such");
+	start_two_tiers();
+	cycle_two_tiers(200, 400);
+	expect_error(&late, LQN_ANALYSIS_NO_REQUESTS, "request");
+	talk_start(&t);
+	talk_process(&t, CLIENT, "client");
+	talk_sleep(&t, CLIENT, 100);
+	expect_error(NULL, LQN_ANALYSIS_NO_REQUESTS, "request");
+}
+END_TEST
+
+START_TEST(no_events_are_an_error)
+{
+	const struct lqn_options options = { .begin = INT64_MIN, .end = INT64_MAX };
+	struct lqn_analysis *analysis = lqn_analysis_new(&options);
+	struct lqn_path_report *paths;
+	struct lqn_model *none = NULL;
+	GError *error = NULL;
+
+	ck_assert(!lqn_analysis_finish(analysis, &none, &paths, &error));
+	ck_assert(g_error_matches(error, LQN_ANALYSIS_ERROR, LQN_ANALYSIS_NO_EVENTS));
+	g_error_free(error);
+	lqn_analysis_free(analysis);
+}
+END_TEST
+
+START_TEST(two_processes_of_one_name_are_one_task)
+{
+	talk_start(&t);
+	talk_process(&t, CLIENT, "client");
+	talk_process(&t, OTHER, "client");
+	talk_process(&t, WEB, "web");
+	talk_connect(&t, CLIENT, 5, WEB, 7);
+	talk_connect(&t, OTHER, 5, WEB, 8);
+	talk_await(&t, WEB, "recvfrom", 7);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 30);
+		talk_request(&t, CLIENT, 5, WEB);
+		talk_work(&t, 200);
+		talk_send(&t, WEB, "sendto", 7, CLIENT, "recvfrom");
+		talk_await(&t, WEB, "recvfrom", 8);
+		talk_work(&t, 30);
+		talk_request(&t, OTHER, 5, WEB);
+		talk_work(&t, 200);
+		talk_send(&t, WEB, "sendto", 8, OTHER, "recvfrom");
+		talk_await(&t, WEB, "recvfrom", 7);
+		talk_sleep(&t, CLIENT, 400);
+	}
+	model = talk_finish(&t, NULL);
+	ck_assert_uint_eq(talk_task(model, "client")->multiplicity, 2);
+	near(talk_entry(model, "web")->throughput * 2, 4 / 868e-6);
+	done();
+}
+END_TEST
+
+START_TEST(services_that_call_each_other_make_no_cycle)
+{
+	struct lqn_task *web, *db;
+
+	talk_start(&t);
+	talk_process(&t, CLIENT, "client");
+	talk_process(&t, WEB, "web");
+	talk_process(&t, DB, "db");
+	talk_connect(&t, DB, 5, WEB, 8);
+	talk_connect(&t, WEB, 5, DB, 7);
+	talk_await(&t, DB, "recvfrom", 7);
+	talk_connect(&t, CLIENT, 5, WEB, 7);
+	talk_await(&t, WEB, "recvfrom", 7);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 30);
+		talk_request(&t, CLIENT, 5, WEB);
+		talk_work(&t, 100);
+		/* db asks back before it answers */
+		talk_send(&t, WEB, "sendto", 5, DB, "recvfrom");
+		talk_await(&t, WEB, "recvfrom", 8);
+		talk_work(&t, 50);
+		talk_request(&t, DB, 5, WEB);
+		talk_work(&t, 10);
+		talk_send(&t, WEB, "sendto", 8, DB, "recvfrom");
+		talk_await(&t, WEB, "recvfrom", 5);
+		talk_work(&t, 20);
+		talk_reply(&t, DB, 7, WEB);
+		talk_work(&t, 10);
+		talk_reply(&t, WEB, 7, CLIENT);
+		talk_sleep(&t, CLIENT, 400);
+	}
+	model = talk_finish(&t, NULL);
+	web = talk_task(model, "web");
+	db = talk_task(model, "db");
+	ck_assert(web != NULL && db != NULL);
+	for (guint i = 0; i < db->entries->len; i++) {
+		for (guint k = 0; k < web->entries->len; k++) {
+			ck_assert_double_eq(talk_calls(db->entries->pdata[i], web->entries->pdata[k], LQN_SYNC), 0);
+		}
+	}
+	ck_assert_uint_gt(model->notes->len, 0);
+	done();
+}
+END_TEST
+
+START_TEST(idle_processes_are_no_tasks)
+{
+	start_two_tiers();
+	talk_process(&t, OTHER, "cron");
+	talk_sleep(&t, OTHER, 10);
+	feed(t.feed, "%ld c%d sw %d>0 S", t.now, OTHER, OTHER);
+	for (int i = 0; i < CYCLES; i++) {
+		cycle_two_tiers(200, 400);
+	}
+	model = talk_finish(&t, NULL);
+	ck_assert_ptr_null(talk_task(model, "cron"));
+	done();
+}
+END_TEST
+
+SUITE("model", requests_and_replies_are_synchronous_calls, nested_requests_stay_inside_their_caller,
+	work_after_the_reply_is_a_second_phase, messages_without_an_answer_are_asynchronous,
+	an_answer_from_further_down_was_forwarded, work_handed_over_inside_a_process_stays_with_its_request,
+	marks_cut_the_window, times_cut_the_window, what_cannot_be_modelled_is_said, no_events_are_an_error,
+	two_processes_of_one_name_are_one_task, services_that_call_each_other_make_no_cycle, idle_processes_are_no_tasks)

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which two ends of a connection belong together, by each kind of evidence. Process 1 (CPU 0) is the client, process 2 (CPU 1)
+ * the server, whose listener is its descriptor 3.
+ */
+#include <stdio.h>
+
+#include "feed.h"
+#include "suite.h"
+
+static struct feed *f;
+
+/* family: 1 unix, 2 internet */
+static void start(int family)
+{
+	f = feed_new("6.1.0");
+	feed(f, "1 c0 sw 0>1 R\n1 c1 sw 0>2 R\n2 c1 +socket %d 1\n3 c1 -socket 3\n4 c1 +bind 3\n4 c1 -bind 0\n5 c1 +listen 3\n"
+		"5 c1 -listen 0", family);
+}
+
+static void end(long us)
+{
+	feed(f, "%ld c0 sw 1>0 S\n%ld c1 sw 2>0 S", us, us);
+	feed_finish(f, us + 10);
+}
+
+static void done(void)
+{
+	feed_free(f);
+}
+
+/* Client `fd` connects and server `made` comes of it, one connection at a time. */
+static void connect_one(int family, long us, int fd, int made)
+{
+	feed(f, "%ld c0 +socket %d 1\n%ld c0 -socket %d\n%ld c0 +connect %d\n%ld c0 -connect 0\n%ld c1 +accept4 3\n"
+		"%ld c1 -accept4 %d", us, family, us, fd, us + 1, fd, us + 2, us + 3, us + 4, made);
+}
+
+static void message(long us, int cpu, int from, int to, int bytes)
+{
+	feed(f, "%ld c%d +sendto %d %d\n%ld c%d -sendto %d\n%ld c%d +recvfrom %d %d\n%ld c%d -recvfrom %d", us, cpu, from, bytes,
+		us + 1, cpu, bytes, us + 2, !cpu, to, bytes, us + 3, !cpu, bytes);
+}
+
+START_TEST(an_accept_of_the_only_connect_pairs)
+{
+	start(1);
+	connect_one(1, 10, 5, 7);
+	message(20, 0, 5, 7, 100);
+	message(30, 1, 7, 5, 50);
+	end(50);
+	feed_expect(f, "accept thread=2 object=$listener made=$server begin=13u end=14u");
+	feed_expect(f, "send thread=1 object=$client bytes=100");
+	feed_expect(f, "receive thread=2 object=$server from=$client sender=1 bytes=100");
+	feed_expect(f, "receive thread=1 object=$client from=$server sender=2 bytes=50");
+	feed_expect(f, "object object=$server peer=$client listener=$listener kind=unix role=server");
+	feed_expect(f, "object object=$client peer=$server role=client");
+	feed_expect(f, "object object=$listener kind=listener");
+	done();
+}
+END_TEST
+
+START_TEST(packets_pair_by_addresses)
+{
+	start(2);
+	/* two connects and two accepts in the other order: only the packets tell */
+	feed(f, "10 c0 +socket 2 1\n10 c0 -socket 5\n11 c0 +socket 2 1\n11 c0 -socket 6\n"
+		"12 c0 +connect 5\n12 c0 queue 901 1:50001 1:80 0 2\n13 c0 -connect 0\n"
+		"14 c0 +connect 6\n14 c0 queue 902 1:50002 1:80 0 2\n15 c0 -connect 0\n"
+		"16 c1 +accept4 3\n17 c1 -accept4 8\n18 c1 +accept4 3\n19 c1 -accept4 7\n"
+		"20 c0 +sendto 5 100\n20 c0 queue 903 1:50001 1:80 100\n21 c0 -sendto 100\n"
+		"30 c0 +sendto 6 60\n30 c0 queue 904 1:50002 1:80 60\n31 c0 -sendto 60\n"
+		"32 c1 +recvfrom 7 100\n32 c1 copy 903 100\n33 c1 -recvfrom 100\n"
+		"34 c1 +recvfrom 8 100\n34 c1 copy 904 60\n35 c1 -recvfrom 60");
+	end(50);
+	feed_expect(f, "receive thread=2 end=33u from=$five sent=20u sender=1");
+	feed_expect(f, "receive thread=2 end=35u from=$six sent=30u sender=1");
+	feed_expect(f, "send object=$five bytes=100");
+	feed_expect(f, "object object=$five evidence=certain kind=tcp");
+	done();
+}
+END_TEST
+
+START_TEST(a_woken_reader_pairs)
+{
+	start(1);
+	/* two connections under way at a time, accepted in the other order */
+	feed(f, "10 c0 +socket 1 1\n10 c0 -socket 5\n11 c0 +socket 1 1\n11 c0 -socket 6\n12 c0 +connect 5\n13 c0 -connect 0\n"
+		"14 c0 +connect 6\n15 c0 -connect 0\n16 c1 +accept4 3\n17 c1 -accept4 8\n18 c1 +accept4 3\n19 c1 -accept4 7\n"
+		"20 c1 +recvfrom 7 100\n21 c1 sw 2>0 S\n22 c0 +sendto 5 10\n23 c0 wk 2\n24 c0 -sendto 10\n25 c1 sw 0>2 R\n"
+		"26 c1 -recvfrom 10");
+	message(30, 0, 6, 8, 20);
+	end(50);
+	feed_expect(f, "send object=$five bytes=10");
+	feed_expect(f, "receive object=$seven from=$five bytes=10");
+	feed_expect(f, "receive object=$eight from=$six bytes=20");
+	feed_expect(f, "object object=$seven peer=$five evidence=certain");
+	done();
+}
+END_TEST
+
+START_TEST(votes_of_woken_pollers_decide)
+{
+	start(1);
+	feed(f, "6 c1 +epoll_create1\n6 c1 -epoll_create1 4\n"
+		"10 c0 +socket 1 1\n10 c0 -socket 5\n11 c0 +socket 1 1\n11 c0 -socket 6\n12 c0 +connect 5\n13 c0 -connect 0\n"
+		"14 c0 +connect 6\n15 c0 -connect 0\n16 c1 +accept4 3\n17 c1 -accept4 8\n18 c1 +accept4 3\n19 c1 -accept4 7\n");
+	for (long us = 100; us < 400; us += 100) {
+		for (int i = 0; i < 2; i++) {
+			long t = us + 50 * i;
+
+			feed(f, "%ld c1 +epoll_wait 4\n%ld c1 sw 2>0 S\n%ld c0 +sendto %d 10\n%ld c0 wk 2\n%ld c0 -sendto 10\n"
+				"%ld c1 sw 0>2 R\n%ld c1 -epoll_wait 1\n%ld c1 +recvfrom %d 10\n%ld c1 -recvfrom 10", t, t + 1,
+				t + 2, 5 + i, t + 3, t + 4, t + 5, t + 6, t + 7, 7 + i, t + 8);
+		}
+	}
+	end(500);
+	feed_expect(f, "send object=$five begin=102u");
+	feed_expect(f, "receive object=$seven from=$five end=108u sender=1 sent=102u");
+	feed_expect(f, "receive object=$seven from=$five end=308u sent=302u");
+	feed_expect(f, "receive object=$eight end=158u sent=152u");
+	ck_assert_uint_eq(feed_count(f, "receive sender=0"), 0);
+	done();
+}
+END_TEST
+
+START_TEST(a_connection_of_before_the_trace_pairs_when_it_talks)
+{
+	f = feed_new("6.1.0");
+	feed(f, "1 c0 sw 0>1 R\n1 c1 sw 0>2 R\n"
+		"20 c1 +recvfrom 7 100\n21 c1 sw 2>0 S\n22 c0 +sendto 5 10\n23 c0 wk 2\n24 c0 -sendto 10\n25 c1 sw 0>2 R\n"
+		"26 c1 -recvfrom 10");
+	message(30, 1, 7, 5, 20);
+	end(50);
+	feed_expect(f, "receive thread=2 object=$seven from=$five sender=1 bytes=10");
+	feed_expect(f, "receive thread=1 object=$five from=$seven sender=2 bytes=20");
+	done();
+}
+END_TEST
+
+/*
+ * Process 9, on CPU 2, connects at the same time as process 1, and the accepts are taken for each other's: in truth the
+ * server's 7 is thread 9's, which wakes the reader of 7.
+ */
+static void pair_wrongly(void)
+{
+	start(1);
+	feed(f, "6 c2 sw 0>9 R\n10 c0 +socket 1 1\n10 c0 -socket 5\n10 c2 +socket 1 1\n10 c2 -socket 5\n"
+		"11 c0 +connect 5\n12 c1 +accept4 3\n13 c1 -accept4 7\n14 c0 -connect 0\n14 c2 +connect 5\n15 c2 -connect 0\n"
+		"16 c1 +accept4 3\n17 c1 -accept4 8\n"
+		"20 c1 +recvfrom 7 100\n21 c1 sw 2>0 S\n22 c2 +sendto 5 10\n23 c2 wk 2\n24 c2 -sendto 10\n25 c1 sw 0>2 R\n"
+		"26 c1 -recvfrom 10\n27 c2 sw 9>0 S");
+}
+
+START_TEST(a_wrong_guess_is_taken_back)
+{
+	pair_wrongly();
+	feed(f, "30 c1 +recvfrom 8 100\n31 c1 sw 2>0 S\n32 c0 +sendto 5 20\n33 c0 wk 2\n34 c0 -sendto 20\n35 c1 sw 0>2 R\n"
+		"36 c1 -recvfrom 20");
+	end(50);
+	feed_expect(f, "receive thread=2 end=26u sender=9 bytes=10");
+	feed_expect(f, "receive thread=2 end=36u sender=1 bytes=20");
+	done();
+}
+END_TEST
+
+START_TEST(the_ends_that_a_wrong_guess_leaves_over_are_a_pair)
+{
+	pair_wrongly();
+	message(30, 0, 5, 8, 20);
+	end(50);
+	feed_expect(f, "receive thread=2 end=33u sender=1 bytes=20");
+	done();
+}
+END_TEST
+
+START_TEST(a_descriptor_passed_on_is_the_same_connection)
+{
+	start(1);
+	connect_one(1, 10, 5, 7);
+	message(20, 0, 5, 7, 10);
+	/* process 4 has got the server's end from process 2 as its descriptor 11, by a way that traces do not show */
+	feed(f, "30 c2 sw 0>4 R\n31 c0 +recvfrom 5 100\n32 c0 sw 1>0 S\n33 c2 +sendto 11 30\n34 c2 wk 1\n35 c2 -sendto 30\n"
+		"36 c0 sw 0>1 R\n37 c0 -recvfrom 30\n40 c2 sw 4>0 S");
+	end(50);
+	feed_expect(f, "receive thread=1 object=$client end=37u sender=4 bytes=30");
+	feed_expect(f, "send thread=1 object=$client");
+	done();
+}
+END_TEST
+
+START_TEST(short_connections_do_not_mix)
+{
+	start(1);
+	for (int i = 0; i < 50; i++) {
+		long us = 100 + 100 * i;
+
+		connect_one(1, us, 5, 7);
+		message(us + 10, 0, 5, 7, 10 + i);
+		message(us + 20, 1, 7, 5, 1000 + i);
+		feed(f, "%ld c0 +close 5\n%ld c0 -close 0\n%ld c1 +close 7\n%ld c1 -close 0", us + 30, us + 31, us + 32, us + 33);
+	}
+	end(6000);
+	for (int i = 0; i < 50; i++) {
+		char pattern[100];
+
+		snprintf(pattern, sizeof(pattern), "receive thread=2 sender=1 sent=%du bytes=%d", 110 + 100 * i, 10 + i);
+		feed_expect(f, pattern);
+		snprintf(pattern, sizeof(pattern), "receive thread=1 sender=2 sent=%du bytes=%d", 120 + 100 * i, 1000 + i);
+		feed_expect(f, pattern);
+	}
+	ck_assert_uint_eq(feed_count(f, "receive"), 100);
+	ck_assert_uint_eq(feed_count(f, "receive sender=0"), 0);
+	done();
+}
+END_TEST
+
+START_TEST(messages_sent_before_the_accept_are_kept)
+{
+	start(1);
+	feed(f, "10 c0 +socket 1 1\n10 c0 -socket 5\n11 c0 +connect 5\n12 c0 -connect 0\n13 c0 +sendto 5 10\n14 c0 -sendto 10\n"
+		"20 c1 +accept4 3\n21 c1 -accept4 7\n22 c1 +recvfrom 7 100\n23 c1 -recvfrom 10");
+	end(50);
+	feed_expect(f, "receive thread=2 sender=1 sent=13u bytes=10");
+	done();
+}
+END_TEST
+
+START_TEST(a_refused_connect_leaves_the_line)
+{
+	start(1);
+	feed(f, "8 c0 +socket 1 1\n8 c0 -socket 9\n9 c0 +connect 9\n9 c0 -connect -111");
+	connect_one(1, 10, 5, 7);
+	message(20, 0, 5, 7, 100);
+	end(50);
+	feed_expect(f, "receive thread=2 sender=1 bytes=100");
+	done();
+}
+END_TEST
+
+START_TEST(room_to_write_is_no_message)
+{
+	start(1);
+	connect_one(1, 10, 5, 7);
+	/* the server's receive wakes the client, which already waits for the reply */
+	feed(f, "20 c0 +sendto 5 10\n21 c0 -sendto 10\n22 c0 +recvfrom 5 100\n23 c0 sw 1>0 S\n24 c1 +recvfrom 7 100\n25 c1 wk 1\n"
+		"26 c1 -recvfrom 10\n27 c0 sw 0>1 R\n28 c0 sw 1>0 S\n30 c1 +sendto 7 20\n31 c1 wk 1\n32 c1 -sendto 20\n"
+		"33 c0 sw 0>1 R\n34 c0 -recvfrom 20");
+	end(50);
+	feed_expect(f, "wait thread=1 begin=23u wake=25u by=2 cause=space call=recvfrom");
+	feed_expect(f, "wait thread=1 begin=28u wake=31u by=2 cause=message call=recvfrom");
+	ck_assert_uint_eq(feed_count(f, "receive thread=1"), 1);
+	done();
+}
+END_TEST
+
+SUITE("pairing", an_accept_of_the_only_connect_pairs, packets_pair_by_addresses, a_woken_reader_pairs,
+	votes_of_woken_pollers_decide, a_connection_of_before_the_trace_pairs_when_it_talks, a_wrong_guess_is_taken_back,
+	the_ends_that_a_wrong_guess_leaves_over_are_a_pair,
+	a_descriptor_passed_on_is_the_same_connection, short_connections_do_not_mix,
+	messages_sent_before_the_accept_are_kept, a_refused_connect_leaves_the_line, room_to_write_is_no_message)
