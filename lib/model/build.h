@@ -10,6 +10,8 @@ struct lqn_lock_use {
 	struct lqn_word *word;
 	double hold, cpu, slept, latency;	/* s per passage */
 	uint64_t samples;
+	guint waits;				/* invocations that waited for it */
+	double passages;			/* per invocation */
 	struct lqn_entry *entry;		/* of the lock's task */
 };
 

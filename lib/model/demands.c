@@ -119,9 +119,9 @@ static void add_locks(struct lqn_cluster *cluster, double *demand, double *delay
 		const struct lqn_lock_use *use = &g_array_index(cluster->locks, struct lqn_lock_use, i);
 
 		/* what goes on inside is the lock's now */
-		*demand -= use->entry->phase[0].demand;
-		*delay -= use->slept;
-		lqn_entry_add_call(cluster->entry, 0, use->entry, LQN_SYNC, 1);
+		*demand -= use->passages * use->entry->phase[0].demand;
+		*delay -= use->passages * use->slept;
+		lqn_entry_add_call(cluster->entry, 0, use->entry, LQN_SYNC, use->passages);
 	}
 }
 

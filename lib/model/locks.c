@@ -4,12 +4,19 @@
  * Locks as tasks of multiplicity 1 on the host's processor. Only contended passages are seen: from the end of a wait for the
  * word to the wake of the next who waits (after a contended wait, giving it back always is a system call). Their
  * mean hold time is that of all, as measured on recorded runs with known locks. Of passages, one is
- * assumed per invocation of each entry that was seen to wait.
+ * assumed per invocation of each entry that was seen to wait; but where an entry waits for several locks, and no invocation for
+ * more than one of them, its invocations divide among the locks (divide_passages).
  */
 #include "build.h"
 
+#include <math.h>
+
 #define SAMPLES_MIN 5		/* fewer passages say nothing */
 #define HOLD_MIN_NS 20000	/* the lock of a condition variable's queue is held for 2 us: not a resource */
+
+#define EXPECTED_MIN 5		/* invocations that should have waited for two locks, to conclude from there being none */
+#define TOGETHER_MAX 0.1	/* of which may have */
+#define NEAR_ONE 0.7		/* passages per invocation taken for one */
 
 struct sum {
 	struct lqn_word *word;
@@ -61,6 +68,19 @@ static struct lqn_cluster *cluster_of(struct lqn_build *build, const struct lqn_
 	return cluster && cluster->entry ? cluster : NULL;
 }
 
+/* ns that an invocation was runnable after waits for a lock, beside an idle CPU. */
+static double latency_for(const struct lqn_invocation *it, const struct lqn_word *word)
+{
+	double latency = 0;
+
+	for (const struct lqn_lock_wait *wait = it->locks; wait; wait = wait->next) {
+		if (lqn_word_root(lqn_party_word(it->actor->host, wait->word)) == word) {
+			latency += (double) wait->latency;
+		}
+	}
+	return latency;
+}
+
 static void add_lock(struct lqn_build *build, const struct sum *sum, unsigned number)
 {
 	struct lqn_task *task = NULL;
@@ -102,7 +122,7 @@ static void add_lock(struct lqn_build *build, const struct sum *sum, unsigned nu
 			use->cpu /= use->samples;
 			use->slept /= use->samples;
 			for (guint m = 0; m < cluster->members->len; m++) {
-				latency += (double) ((struct lqn_invocation *) cluster->members->pdata[m])->lock_latency;
+				latency += latency_for(cluster->members->pdata[m], sum->word);
 			}
 			use->latency = latency / cluster->members->len / 1e9;
 			if (!task) {
@@ -120,9 +140,72 @@ static void add_lock(struct lqn_build *build, const struct sum *sum, unsigned nu
 			 */
 			use->entry->phase[0].demand = MAX(use->cpu, 0);
 			use->entry->phase[0].think = MAX(use->slept, 0) + use->latency;
-			use->entry->invocations = cluster->members->len;
 			use->entry->service = use->hold;
+			use->passages = 1;
 		}
+	}
+}
+
+/* The lock that an invocation waited for, among those of its cluster; NULL: none. *several: for more than one. */
+static struct lqn_lock_use *waited_for(const struct lqn_build *build, struct lqn_cluster *cluster,
+	const struct lqn_invocation *it, bool *several)
+{
+	struct lqn_lock_use *found = NULL;
+
+	*several = false;
+	for (const struct lqn_lock_wait *wait = it->locks; wait; wait = wait->next) {
+		struct lqn_word *word = lqn_word_root(lqn_party_word(it->actor->host, wait->word));
+
+		for (guint i = 0; i < cluster->locks->len; i++) {
+			struct lqn_lock_use *use = &g_array_index(cluster->locks, struct lqn_lock_use, i);
+
+			if (use->word == word) {
+				*several |= found && found != use;
+				found = use;
+			}
+		}
+	}
+	return found;
+}
+
+/*
+ * Chance makes invocations that pass all locks of an entry wait for more than one of them now and then. If that never
+ * happens though it should have, each invocation passes one lock. A passage waits when the lock is taken, that is
+ * with probability rate * hold: so the rate of passages is the root of the rate of waits over the hold time. The estimates are
+ * scaled to one passage an invocation where they come near that.
+ */
+static void divide_passages(struct lqn_build *build, struct lqn_cluster *cluster)
+{
+	double n = cluster->members->len, wall = (double) (build->end - build->begin) / 1e9;
+	double together = 0, expected = 0, sum = 0;
+
+	for (guint i = 0; i < cluster->members->len; i++) {
+		bool several;
+		struct lqn_lock_use *use = waited_for(build, cluster, cluster->members->pdata[i], &several);
+
+		if (use) {
+			use->waits++;
+		}
+		together += several;
+	}
+	for (guint i = 0; i < cluster->locks->len; i++) {
+		struct lqn_lock_use *use = &g_array_index(cluster->locks, struct lqn_lock_use, i);
+
+		expected += sum * use->waits / n;
+		sum += use->waits;
+	}
+	if (expected < EXPECTED_MIN || together > TOGETHER_MAX * expected) {
+		return;
+	}
+	sum = 0;
+	for (guint i = 0; i < cluster->locks->len; i++) {
+		struct lqn_lock_use *use = &g_array_index(cluster->locks, struct lqn_lock_use, i);
+
+		use->passages = MIN(1, sqrt(use->waits / wall / use->hold) / (n / wall));
+		sum += use->passages;
+	}
+	for (guint i = 0; sum > NEAR_ONE && i < cluster->locks->len; i++) {
+		g_array_index(cluster->locks, struct lqn_lock_use, i).passages /= sum;
 	}
 }
 
@@ -158,6 +241,22 @@ void lqn_build_locks(struct lqn_build *build)
 
 		if (sum->samples >= SAMPLES_MIN && sum->hold / (double) sum->samples >= HOLD_MIN_NS) {
 			add_lock(build, sum, ++number);
+		}
+	}
+	for (guint i = 0; i < build->services->len; i++) {
+		struct lqn_service *service = build->services->pdata[i];
+
+		for (guint k = 0; k < service->clusters->len; k++) {
+			struct lqn_cluster *cluster = service->clusters->pdata[k];
+
+			if (cluster->locks->len > 1) {
+				divide_passages(build, cluster);
+			}
+			for (guint l = 0; l < cluster->locks->len; l++) {
+				struct lqn_lock_use *use = &g_array_index(cluster->locks, struct lqn_lock_use, l);
+
+				use->entry->invocations = (uint64_t) (use->passages * cluster->members->len + 0.5);
+			}
 		}
 	}
 }
