@@ -23,6 +23,14 @@ static bool is_kernel_name(const char *comm)
 	return false;
 }
 
+/* True if nothing is known of the thread's process. */
+static bool is_alone(const struct lqn_thread *thread)
+{
+	const struct lqn_process *process = thread->process;
+
+	return !process || (process->pid == thread->tid && process->threads == 1 && !process->exe && !process->fds);
+}
+
 static void leave_process(struct lqn_causal *c, struct lqn_thread *thread)
 {
 	struct lqn_process *process = thread->process;
@@ -94,7 +102,7 @@ void lqn_causal_announce(struct lqn_causal *c, struct lqn_thread *thread, const 
 	}
 	if (changed) {
 		memcpy(thread->comm, comm, LQN_COMM_LEN);
-		thread->kernel |= !thread->process && is_kernel_name(comm);
+		thread->kernel |= is_alone(thread) && is_kernel_name(comm);
 	}
 	tell(c, thread);
 }
@@ -188,8 +196,17 @@ void lqn_step_free(struct lqn_step *step)
 	lqn_host_drop_thread(&c->host, thread);
 }
 
-/* Status of a thread in the dump of the initial state. */
-#define DUMPED_WAIT 5
+/* Status of a thread in LTTng's dump of the initial state: ready ones are told as new or as running. */
+static const uint8_t dumped_status[] = {
+	[0] = LQN_DUMPED_UNKNOWN,
+	[1] = LQN_DUMPED_READY,		/* WAIT_FORK */
+	[2] = LQN_DUMPED_READY,		/* WAIT_CPU */
+	[3] = LQN_DUMPED_UNKNOWN,	/* EXIT */
+	[4] = LQN_DUMPED_UNKNOWN,	/* ZOMBIE */
+	[5] = LQN_DUMPED_ASLEEP,	/* WAIT */
+	[6] = LQN_DUMPED_READY,		/* RUN */
+	[7] = LQN_DUMPED_UNKNOWN,	/* DEAD */
+};
 
 void lqn_step_state_process(struct lqn_step *step)
 {
@@ -216,10 +233,15 @@ void lqn_step_state_process(struct lqn_step *step)
 	if (rec->text) {
 		g_strlcpy(comm, rec->text, sizeof(comm));
 	}
-	if (thread->state == LQN_THREAD_UNKNOWN && thread->cpu < 0 && rec->state.status == DUMPED_WAIT) {
-		thread->state = LQN_THREAD_BLOCKED;
+	if (thread->state == LQN_THREAD_UNKNOWN && thread->cpu < 0 && rec->state.status >= 0 &&
+			rec->state.status < (int32_t) G_N_ELEMENTS(dumped_status)) {
+		thread->dumped = dumped_status[rec->state.status];
 		thread->since = rec->ts;
-		thread->block_state = 1;
+		thread->idle_at = lqn_host_idle_at(&c->host, rec->ts);
+		if (thread->dumped == LQN_DUMPED_ASLEEP) {
+			thread->state = LQN_THREAD_BLOCKED;
+			thread->block_state = 1;
+		}
 	}
 	lqn_causal_announce(c, thread, thread->announced ? NULL : comm);
 }

@@ -66,7 +66,7 @@ static void emit_wait(struct lqn_causal *c, struct lqn_thread *thread, int64_t e
 		lqn_channel_announce(call->object, false);
 	}
 	ev.wait.thread = thread->key;
-	ev.wait.by = wake->by;
+	ev.wait.by = woken ? wake->by : 0;
 	ev.wait.begin = thread->since;
 	ev.wait.wake = woken ? wake->ts : -1;
 	ev.wait.end = end;
@@ -74,13 +74,18 @@ static void emit_wait(struct lqn_causal *c, struct lqn_thread *thread, int64_t e
 	ev.wait.idle = woken ? lqn_host_idle_at(&c->host, c->now) - thread->idle_at : 0;
 	ev.wait.call_begin = call->kind != LQN_CALL_NONE ? call->begin : 0;
 	ev.wait.object = call->kind != LQN_CALL_NONE ? call->object_id : 0;
-	ev.wait.via = wake->via;
+	ev.wait.via = woken ? wake->via : 0;
 	ev.wait.call = call->kind;
 	ev.wait.by_call = woken ? wake->call : LQN_CALL_NONE;
 	ev.wait.cause = woken ? wake->cause : LQN_CAUSE_UNKNOWN;
 	ev.wait.evidence = woken ? wake->evidence : LQN_HYPOTHESISED;
 	ev.wait.state = thread->block_state;
 	ev.wait.open = open;
+	if (!woken && !open && call->kind == LQN_CALL_SLEEP) {
+		/* what woke it fell into a hole; nothing but its timer ends a sleep, save a signal, which is rare */
+		ev.wait.cause = LQN_CAUSE_TIMER;
+		ev.wait.evidence = LQN_INFERRED;
+	}
 	lqn_causal_emit(c, &ev);
 }
 
@@ -176,8 +181,10 @@ static void enter(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thread *
 		if (was_lost(thread)) {
 			/* tell of the gap, for a thread's intervals must tile its life */
 			emit_wait(c, thread, ts, false);
-		} else if (thread->born >= 0) {
-			emit_preempted(c, thread, ts);	/* ready since its birth: the trace has no sched_wakeup_new */
+		} else if (thread->born >= 0 || thread->dumped == LQN_DUMPED_READY) {
+			emit_preempted(c, thread, ts);	/* ready since its birth, or since before the trace */
+		} else if (thread->dumped) {
+			emit_wait(c, thread, ts, false);
 		}
 		break;
 	default:
@@ -223,6 +230,7 @@ void lqn_causal_resync(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thr
 	}
 	set_current(c, cpu, thread, true, since);
 	if (thread) {
+		lqn_causal_announce(c, thread, NULL);
 		enter(c, cpu, thread, since);
 	}
 }

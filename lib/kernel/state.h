@@ -60,6 +60,14 @@ struct lqn_open_call {
 	struct lqn_woken woken[LQN_WOKEN_MAX];
 };
 
+/* A thread that was in the dump of the initial state, and has not been seen to run since. */
+enum lqn_dumped {
+	LQN_DUMPED_NOT,
+	LQN_DUMPED_UNKNOWN,	/* it exists, no more is said */
+	LQN_DUMPED_READY,	/* it ran, or wanted to */
+	LQN_DUMPED_ASLEEP,
+};
+
 struct lqn_thread {
 	uint64_t key;			/* tid | reuse << 32 */
 	int32_t tid;
@@ -68,6 +76,7 @@ struct lqn_thread {
 	uint64_t parent;
 	int64_t born;			/* -1: before the trace */
 	bool kernel, announced, exited;
+	uint8_t dumped;			/* what the dump of the initial state said of it, enum lqn_dumped */
 	char comm[LQN_COMM_LEN];
 
 	int32_t cpu;			/* on which it runs, or ran last */

@@ -191,11 +191,6 @@ void lqn_build_demands(struct lqn_build *build)
 	for (guint i = 0; i < build->services->len; i++) {
 		struct lqn_service *service = build->services->pdata[i];
 
-		for (guint k = 0; k < service->members->len; k++) {
-			const struct lqn_invocation *it = service->members->pdata[k];
-
-			service->busy_ns += (double) (it->cpu[0] + it->cpu[1] + it->send_cpu);
-		}
 		for (guint k = 0; k < service->clusters->len; k++) {
 			struct lqn_cluster *cluster = service->clusters->pdata[k];
 

@@ -83,16 +83,16 @@ static void count_cpu(struct lqn_build *build, struct lqn_service *service)
 	for (guint i = 0; i < actors->len; i++) {
 		struct lqn_actor *actor = actors->pdata[i];
 
-		if (!g_hash_table_contains(service->units, actor->unit)) {
-			continue;
+		if (g_hash_table_contains(service->units, actor->unit)) {
+			service->cpu_ns += lqn_actor_cpu_at(actor, build->end) - lqn_actor_cpu_at(actor, build->begin);
 		}
-		service->cpu_ns += lqn_actor_cpu_at(actor, build->end) - lqn_actor_cpu_at(actor, build->begin);
-		for (guint k = 0; actor->loose && k < actor->loose->len; k++) {
-			const struct lqn_loose *loose = &g_array_index(actor->loose, struct lqn_loose, k);
+	}
+	service->loose_ns = service->cpu_ns;
+	for (guint i = 0; i < build->services->len; i++) {
+		struct lqn_service *other = build->services->pdata[i];
 
-			if (lqn_in_window(build, loose->ts)) {
-				service->loose_ns += loose->cpu;
-			}
+		if (other == service || other == twin(build, service)) {
+			service->loose_ns -= other->busy_ns;
 		}
 	}
 }
@@ -139,6 +139,15 @@ void lqn_build_services(struct lqn_build *build)
 		}
 	}
 	g_ptr_array_sort(build->services, by_name);
+	for (guint i = 0; i < build->services->len; i++) {
+		struct lqn_service *service = build->services->pdata[i];
+
+		for (guint k = 0; k < service->members->len; k++) {
+			const struct lqn_invocation *it = service->members->pdata[k];
+
+			service->busy_ns += (double) (it->cpu[0] + it->cpu[1] + it->send_cpu);
+		}
+	}
 	for (guint i = 0; i < build->services->len; i++) {
 		struct lqn_service *service = build->services->pdata[i], *other = twin(build, service);
 

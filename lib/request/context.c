@@ -6,7 +6,7 @@
  * A thread's CPU time is cut where a request reaches it (the work for it began when the thread came back from its last
  * wait before), where the reply has gone out (what follows is a *tail*: second phase of that request if the thread then
  * waits idle or takes the next one; beginning of another if it turns out to answer that one), and where it waits
- * idle. Nothing is left over: what belongs to no context is kept as loose, and spread over the task's invocations.
+ * idle. What belongs to no context is spread over the task's invocations by the model.
  */
 #include "internal.h"
 
@@ -95,13 +95,6 @@ void lqn_charge(struct lqn_actor *actor, int64_t cpu, int64_t ts)
 	if (actor->current) {
 		actor->current->cpu[0] += used;
 		actor->current->end = ts;
-	} else {
-		struct lqn_loose loose = { ts, used };
-
-		if (!actor->loose) {
-			actor->loose = g_array_new(FALSE, FALSE, sizeof(struct lqn_loose));
-		}
-		g_array_append_val(actor->loose, loose);
 	}
 	actor->mark = cpu;
 }

@@ -141,17 +141,12 @@ struct lqn_actor {
 	int64_t mark;			/* CPU clock up to which all is charged */
 	int64_t last_ts, last_cpu;	/* end of the last operation on a channel */
 	int64_t slept;			/* ns asleep, in all */
-	GArray *loose;			/* struct lqn_loose: CPU of no context; owned; NULL: none */
 	bool woke_from_sleep, absolute;
 	struct lqn_arc *pending_request;	/* a waker in another process has left it a request … */
 	struct lqn_invocation *pending_reply;	/* … or an answer */
 	struct lqn_hold holds[LQN_HOLDS_MAX];
 	uint32_t n_holds;
 	bool served;
-};
-
-struct lqn_loose {
-	int64_t ts, cpu;
 };
 
 struct lqn_cpu_use {

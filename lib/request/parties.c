@@ -29,7 +29,6 @@ static void actor_free(gpointer data)
 	free_array(actor->intervals);
 	free_array(actor->receipts);
 	free_array(actor->places);
-	free_array(actor->loose);
 	g_free(actor->comm);
 	g_free(actor->exe);
 	g_free(actor);

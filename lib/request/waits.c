@@ -12,6 +12,26 @@
 /* A woken thread that waits again so soon found nothing: another had taken it. */
 #define FOUND_NOTHING_NS 20000
 
+/*
+ * A worker may have been handed something of which only its answer will tell whose it is. A wait in the middle of the
+ * work must find a context to be counted in, that began when the thread came back from its idle wait.
+ */
+static bool is_work(const struct lqn_actor *actor, const struct lqn_event *ev)
+{
+	if (actor->last.call != LQN_CALL_FUTEX || !actor->last.object ||
+			lqn_word_is_lock(lqn_party_word(actor->host, actor->last.object))) {
+		return false;
+	}
+	switch (ev->wait.call) {
+	case LQN_CALL_SLEEP:
+		return true;
+	case LQN_CALL_FUTEX:
+		return ev->wait.object && lqn_word_is_lock(lqn_party_word(actor->host, ev->wait.object));
+	default:
+		return ev->wait.state == 2;
+	}
+}
+
 void lqn_on_wait(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
 {
 	struct lqn_actor *actor = lqn_party_actor(host, ev->wait.thread);
@@ -19,6 +39,9 @@ void lqn_on_wait(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 
 	if (ev->wait.open) {
 		return;
+	}
+	if (!actor->current && actor->last.end > 0 && actor->unit->serves && is_work(actor, ev)) {
+		lqn_context(a, actor, ev->wait.begin, ev->wait.cpu);
 	}
 	actor->call_blocked = (same_call ? actor->call_blocked : 0) + ev->wait.end - ev->wait.begin;
 	actor->last.begin = ev->wait.begin;

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""The same model comes out, byte for byte, of two runs, of a saved `lqn:` stream, and of a saved mixed trace."""
+import os
+
+from lqntest import MARKS, TRACES, Scratch, bt2, model_args, read_folder, run, succeed, trace
+
+FILES = ['critical-path.txt', 'model.json', 'model.lqn', 'model.lqnx']
+MARKED = sorted(n for n in os.listdir(TRACES) if os.path.exists(os.path.join(TRACES, n, 'truth.lqn')))
+
+
+def options(name):
+    return MARKS if name in MARKED else ''
+
+
+def same(a, b):
+    assert sorted(a) == sorted(b), '%s against %s' % (sorted(a), sorted(b))
+    for name in a:
+        if a[name] != b[name]:
+            x, y = (t.decode(errors='replace').splitlines() for t in (a[name], b[name]))
+            line = next((i for i, (p, q) in enumerate(zip(x, y)) if p != q), min(len(x), len(y)))
+            raise AssertionError('%s differs in line %d:\n%s\n%s' % (
+                name, line + 1, *(t[line] if line < len(t) else '(end)' for t in (x, y))))
+
+
+def two_runs_are_equal(name):
+    with Scratch() as dir:
+        summaries = [succeed(bt2(*model_args(trace(name), dir(out), options(name)))).stdout for out in ('one', 'two')]
+        one, two = read_folder(dir('one')), read_folder(dir('two'))
+        assert sorted(one) == FILES, sorted(one)
+        same(one, two)
+        assert summaries[0] == summaries[1], 'the summaries differ'
+        assert summaries[0].strip(), 'no summary was printed'
+
+
+def saved_events_give_the_same(name, pass_through):
+    with Scratch() as dir:
+        direct = succeed(bt2(*model_args(trace(name), dir('direct'), options(name)))).stdout
+        succeed(bt2(trace(name), '--component=filter.lqn.causal', '--params=pass-through=' + pass_through,
+                    '-o', 'ctf', '-w', dir('causal')))
+        more = [',' + options(name)] if options(name) else ['']
+        result = succeed(bt2(dir('causal'), '--component=sink.lqn.model', '--params=output="%s"%s' % (dir('again'), more[0])))
+        same(read_folder(dir('direct')), read_folder(dir('again')))
+        assert direct == result.stdout, 'the summaries differ'
+
+
+def overwriting_replaces_all():
+    with Scratch() as dir:
+        succeed(bt2(*model_args(trace('pipe'), dir('out'), MARKS)))
+        succeed(bt2(*model_args(trace('three-tier'), dir('out'), MARKS + ',overwrite=yes')))
+        succeed(bt2(*model_args(trace('three-tier'), dir('fresh'), MARKS)))
+        same(read_folder(dir('out')), read_folder(dir('fresh')))
+        assert dir.names() == ['fresh', 'out'], 'left behind: %s' % dir.names()
+
+
+def no_output_and_no_summary_are_silent():
+    result = succeed(bt2(trace('pipe'), '--component=filter.lqn.causal', '--component=sink.lqn.model', '--params=summary=no'))
+    assert result.stdout == '', result.stdout[:200]
+
+
+def without_marks_there_is_a_window_too():
+    with Scratch() as dir:
+        succeed(bt2(*model_args(trace('three-tier'), dir('out'))))
+        assert sorted(read_folder(dir('out'))) == FILES
+
+
+def plain_run_says_nothing_on_standard_error():
+    with Scratch() as dir:
+        result = succeed(bt2(*model_args(trace('three-tier'), dir('out'), MARKS)))
+        assert result.stderr == '', result.stderr[-400:]
+
+
+NAMES = sorted(os.listdir(TRACES))
+NAMES = [n for n in NAMES if os.path.isdir(os.path.join(TRACES, n))]
+run([('%s: two runs are equal' % n, lambda n=n: two_runs_are_equal(n)) for n in NAMES] +
+    [('%s: a saved stream of our events gives the same model' % n, lambda n=n: saved_events_give_the_same(n, 'no')) for n in NAMES] +
+    [('three-tier: a saved mixed trace gives the same model', lambda: saved_events_give_the_same('three-tier', 'yes')),
+     ('overwrite=yes replaces everything', overwriting_replaces_all),
+     ('summary=no without output is silent', no_output_and_no_summary_are_silent),
+     ('without marks there is a window too', without_marks_there_is_a_window_too),
+     ('a plain run says nothing on standard error', plain_run_says_nothing_on_standard_error)])

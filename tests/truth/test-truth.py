@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""test-truth.py TRACE: the model of a recorded trace against what its programs measured themselves.
+
+The bars are in BARS. Predictions need a solver: `lqns` on the path, or named by LQNS; without one they are skipped. A schema of
+the solvers is used if LQN_XSD names it; our own part of it (lqnx.rng) always, if there is xmllint.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+
+from lqntest import MARKS, Scratch, bt2, model_args, run, succeed, trace
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+NAME = sys.argv[1]
+BARS = {'rate': 0.02, 'demand': 0.05, 'think': 0.05, 'hold': 0.10, 'throughput': 0.10}
+SOLVER = os.environ.get('LQNS') or shutil.which('lqns')
+HARMLESS = ('not used', 'value is zero')
+
+scratch = Scratch().__enter__()
+MODEL = scratch('model')
+figures = {}
+
+
+def model():
+    """Makes the model once, whichever test comes first."""
+    if not os.path.exists(MODEL):
+        succeed(bt2(*model_args(trace(NAME), MODEL, MARKS)))
+    return os.path.join(MODEL, 'model.lqnx')
+
+
+def compare():
+    if not figures:
+        command = [sys.executable, os.path.join(HERE, 'model-vs-truth'), model(), trace(NAME) + '/truth.json', '--json']
+        result = subprocess.run(command + (['--solver', SOLVER] if SOLVER else []), capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr
+        figures.update(json.loads(result.stdout.strip().splitlines()[-1]))
+    return figures
+
+
+def none(*keys):
+    for key in keys:
+        assert not compare()[key], '%s: %s' % (key, compare()[key])
+
+
+def tasks():
+    none('missing', 'extra')
+
+
+def edges():
+    none('edges_wrong', 'edges_missing')
+    assert compare()['edges_precision'] == compare()['edges_recall'] == 1
+
+
+def at_most(key, bar):
+    assert compare()[key] <= bar, '%s is %.1f %%' % (key, 100 * compare()[key])
+
+
+def locks():
+    d = compare()
+    assert d['locks_required'] <= d['locks_found'] <= d['locks_true'], '%d found, %d contended of %d' % (
+        d['locks_found'], d['locks_required'], d['locks_true'])
+    none('locks_multiplicity_wrong')
+    for lock in d.get('locks', []):
+        assert abs(lock['hold_ms'] / lock['hold_ms_true'] - 1) <= BARS['hold'], lock
+
+
+def schema():
+    if shutil.which('xmllint') is None:
+        return 'skip'
+    checks = [['--relaxng', os.path.join(HERE, 'lqnx.rng')]]
+    if os.environ.get('LQN_XSD'):
+        checks.append(['--schema', os.environ['LQN_XSD']])
+    for check in checks:
+        result = subprocess.run(['xmllint', '--noout', *check, model()], capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr[-800:]
+    return None
+
+
+def references():
+    """What a schema of this kind cannot say: names are unique, calls lead to entries, and never in a circle."""
+    root = ET.parse(model()).getroot()
+    owner = {}
+    for kind in ('processor', 'task', 'entry', 'activity'):
+        names = [e.get('name') for e in root.iter(kind)]
+        assert len(names) == len(set(names)), 'two of one name: %s' % names
+    calls = {}
+    for task in root.iter('task'):
+        for entry in task.iter('entry'):
+            owner[entry.get('name')] = task.get('name')
+    for task in root.iter('task'):
+        for call in task.iter():
+            if call.tag in ('synch-call', 'asynch-call', 'forwarding'):
+                assert call.get('dest') in owner, 'no entry %s' % call.get('dest')
+                if call.tag != 'asynch-call':
+                    calls.setdefault(task.get('name'), set()).add(owner[call.get('dest')])
+
+    def visit(name, above):
+        assert name not in above, 'a circle of calls: %s' % ' → '.join([*above, name])
+        for callee in calls.get(name, ()):
+            visit(callee, [*above, name])
+    for name in calls:
+        visit(name, [])
+    for task in root.iter('task'):
+        if task.get('scheduling') == 'ref':
+            assert len(list(task.iter('entry'))) == 1, 'a reference task with several entries: %s' % task.get('name')
+            assert task.get('name') not in set().union(*calls.values()), 'calls to a reference task'
+
+
+def same_in_all_forms():
+    """model.json has the numbers of model.lqnx."""
+    data = json.load(open(os.path.join(MODEL, 'model.json')))
+    text = json.dumps(data)
+    for entry in ET.parse(model()).getroot().iter('entry'):
+        assert '"%s"' % entry.get('name') in text, 'model.json lacks %s' % entry.get('name')
+    assert os.path.getsize(os.path.join(MODEL, 'critical-path.txt')) > 200
+
+
+def solved():
+    if not SOLVER:
+        return 'skip'
+    d = compare()
+    assert d['solver_exit'] == 0 and d.get('solver_valid'), d.get('solver_says')
+    assert not d['solver_warnings'], d['solver_warnings']
+    at_most('throughput_error_max', BARS['throughput'])
+    return None
+
+
+run([('%s: all tasks are found and no others' % NAME, tasks),
+     ('%s: calls lead where they should, in their kind' % NAME, edges),
+     ('%s: rates of calls' % NAME, lambda: at_most('rate_error_max', BARS['rate'])),
+     ('%s: demands' % NAME, lambda: at_most('demand_error_max', BARS['demand'])),
+     ('%s: second phases' % NAME, lambda: none('phase2_wrong')),
+     ('%s: multiplicities' % NAME, lambda: none('multiplicity_wrong')),
+     ('%s: think times' % NAME, lambda: at_most('think_error_max', BARS['think'])),
+     ('%s: locks' % NAME, locks),
+     ('%s: processors' % NAME, lambda: none('processors_wrong')),
+     ('%s: the schema' % NAME, schema),
+     ('%s: references' % NAME, references),
+     ('%s: all forms hold the same' % NAME, same_in_all_forms),
+     ('%s: the solver predicts the throughput' % NAME, solved)])
+scratch.__exit__()
