@@ -105,6 +105,9 @@ void lqn_step_packet(struct lqn_step *step)
 		return;
 	}
 	step->causal->channels.have_packets = true;
+	if (rec->type == LQN_REC_PACKET_QUEUE) {
+		lqn_channel_note_address(&step->causal->channels, tuple.saddr);
+	}
 	slot = slot_of(step->causal, rec->packet.skb);
 	slot->address = rec->packet.skb;
 	slot->tuple = tuple;

@@ -210,6 +210,10 @@ void lqn_causal_resync(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thr
 		c->holes++;
 	}
 	if (thread) {
+		if (thread->state == LQN_THREAD_UNKNOWN && thread->cpu < 0 && thread->dumped == LQN_DUMPED_READY &&
+				!cpu->known && cpu->since == cpu->first) {
+			since = thread->since;	/* the first that is seen of the CPU: it was there all along */
+		}
 		if (thread->state == LQN_THREAD_BLOCKED && thread->wake.ts > since) {
 			since = thread->wake.ts;
 		}

@@ -26,6 +26,7 @@ struct lqn_channels {
 	GHashTable *words;		/* futex words -> id */
 	GQueue orphans;			/* descriptors from nowhere that were written to; pinned */
 	GQueue line;			/* connects to a listener that is not known yet; pinned */
+	GHashTable *addresses;		/* of this host, by the packets that it sends */
 	bool have_packets;		/* TCP ends are told by addresses; order says nothing better */
 	uint64_t contradictions;	/* evidence against a pairing */
 	uint64_t overruns;		/* queues given up */
@@ -71,6 +72,8 @@ void lqn_channel_give_up(struct lqn_object *object);
 
 /* ---- pair.c: ends ---- */
 
+/* This host has an address. */
+void lqn_channel_note_address(struct lqn_channels *channels, uint64_t address);
 /* `object` has these addresses: pairs it with the end that has them the other way round. */
 void lqn_channel_set_tuple(struct lqn_object *object, const struct lqn_tuple *tuple);
 

@@ -344,7 +344,7 @@ static enum progress (*const takers[])(struct lqn_object *, struct lqn_held *) =
 /* True while it may still turn out who sends to the object. */
 static bool peer_may_come(const struct lqn_object *object)
 {
-	return !object->untracked && !is_shared(object) && !object->peer;
+	return !object->untracked && !is_shared(object) && !object->peer && !object->remote;
 }
 
 static void drop_held(struct lqn_object *object)

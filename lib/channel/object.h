@@ -62,6 +62,7 @@ struct lqn_object {
 	bool bound;			/* has an address of its own */
 	bool preexisting;		/* older than the trace */
 	bool has_tuple;
+	bool remote;			/* the other end is on another host: who sends is not known here */
 	bool semaphore;			/* eventfd: each read takes one */
 	bool untracked;			/* too much was never read: its messages are not matched */
 	bool connecting;		/* waits in its listener's line for an accept … */

@@ -72,6 +72,7 @@ void lqn_channels_init(struct lqn_channels *channels, lqn_event_func emit, void 
 	channels->fifos = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	channels->listeners = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, unpin_listener);
 	channels->words = g_hash_table_new_full(word_hash, word_equal, g_free, NULL);
+	channels->addresses = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	g_queue_init(&channels->line);
 	g_queue_init(&channels->orphans);
 }
@@ -83,6 +84,7 @@ void lqn_channels_clear(struct lqn_channels *channels)
 	while ((object = g_queue_pop_head(&channels->line)) || (object = g_queue_pop_head(&channels->orphans))) {
 		lqn_object_unpin(object);
 	}
+	g_hash_table_destroy(channels->addresses);
 	g_hash_table_destroy(channels->listeners);
 	g_hash_table_destroy(channels->words);
 	g_hash_table_destroy(channels->by_path);
@@ -107,6 +109,7 @@ void lqn_channel_announce(struct lqn_object *object, bool again)
 	ev.object.role = object->role;
 	ev.object.evidence = object->evidence;
 	ev.object.closed = object->closed;
+	ev.object.remote = object->remote;
 	ev.object.name = object->name ? object->name : "";
 	object->channels->emit(object->channels->payload, &ev);
 }
@@ -205,6 +208,11 @@ static void join(struct lqn_object *from, struct lqn_object *to, enum lqn_eviden
 	lqn_channel_drain(to);
 }
 
+static bool are_reverse(const struct lqn_tuple *a, const struct lqn_tuple *b)
+{
+	return a->saddr == b->daddr && a->daddr == b->saddr && a->sport == b->dport && a->dport == b->sport;
+}
+
 /*
  * `object` came from nowhere, as a descriptor does that another process passed on, and turns out to be `original`: it
  * talks to that one's peer, or has its addresses.
@@ -230,6 +238,10 @@ void lqn_channel_pair(struct lqn_object *from, struct lqn_object *to, enum lqn_e
 	from = lqn_object_real(from);
 	to = lqn_object_real(to);
 	if (from == to || !lqn_object_is_channel(from) || !lqn_object_is_channel(to)) {
+		return;
+	}
+	if (from->remote || to->remote || (from->has_tuple && to->has_tuple && !are_reverse(&from->tuple, &to->tuple))) {
+		/* a softirq delivers what is there, not only what the thread in whose call it runs has sent */
 		return;
 	}
 	if (from->peer && lqn_object_real(from->peer) == to) {
@@ -371,6 +383,35 @@ bool lqn_channel_guess(struct lqn_object *object)
 	return true;
 }
 
+void lqn_channel_note_address(struct lqn_channels *channels, uint64_t address)
+{
+	if (!g_hash_table_contains(channels->addresses, &address)) {
+		g_hash_table_add(channels->addresses, g_memdup2(&address, sizeof(address)));
+	}
+}
+
+static void append_address(GString *name, uint64_t address, uint16_t port)
+{
+	if (address >> 32) {
+		/* of an IPv6 address a hash is known */
+		g_string_append_printf(name, "[%016" G_GINT64_MODIFIER "x]:%u", address, port);
+	} else {
+		g_string_append_printf(name, "%u.%u.%u.%u:%u", (unsigned) (address >> 24), (unsigned) (address >> 16 & 255),
+			(unsigned) (address >> 8 & 255), (unsigned) (address & 255), port);
+	}
+}
+
+static void name_by_tuple(struct lqn_object *object)
+{
+	GString *name = g_string_new(NULL);
+
+	append_address(name, object->tuple.saddr, object->tuple.sport);
+	g_string_append(name, " -> ");
+	append_address(name, object->tuple.daddr, object->tuple.dport);
+	g_free(object->name);
+	object->name = g_string_free(name, FALSE);
+}
+
 void lqn_channel_set_tuple(struct lqn_object *object, const struct lqn_tuple *tuple)
 {
 	struct lqn_tuple reverse = { tuple->daddr, tuple->saddr, tuple->dport, tuple->sport };
@@ -395,8 +436,14 @@ void lqn_channel_set_tuple(struct lqn_object *object, const struct lqn_tuple *tu
 	/* replace: the key must be the new object's own */
 	g_hash_table_replace(by_tuple, &object->tuple, object);
 	peer = g_hash_table_lookup(by_tuple, &reverse);
+	name_by_tuple(object);
 	if (peer && !peer->closed) {
 		lqn_channel_pair(object, peer, LQN_CERTAIN);
+	} else if (tuple->saddr != tuple->daddr &&
+			!g_hash_table_contains(object->channels->addresses, &tuple->daddr)) {
+		object->remote = true;
+		lqn_channel_announce(object, true);
+		lqn_channel_drain(object);
 	}
 }
 

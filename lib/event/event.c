@@ -93,6 +93,7 @@ static const char *call_label(uint32_t call)
 	{ #field, (kind), offsetof(struct lqn_event, member.field), (label) }
 #define U64(member, field) FIELD(member, field, LQN_EVF_U64, NULL)
 #define I64(member, field) FIELD(member, field, LQN_EVF_I64, NULL)
+#define TIME(member, field) FIELD(member, field, LQN_EVF_TIME, NULL)
 #define U32(member, field) FIELD(member, field, LQN_EVF_U32, NULL)
 #define I32(member, field) FIELD(member, field, LQN_EVF_I32, NULL)
 #define STR(member, field) FIELD(member, field, LQN_EVF_STRING, NULL)
@@ -107,7 +108,7 @@ static const struct lqn_event_field host_fields[] = {
 static const struct lqn_event_field thread_fields[] = {
 	U64(thread, thread),
 	U64(thread, parent),
-	I64(thread, born),
+	TIME(thread, born),
 	U32(thread, pid),
 	U32(thread, kernel),
 	STR(thread, comm),
@@ -116,19 +117,19 @@ static const struct lqn_event_field thread_fields[] = {
 
 static const struct lqn_event_field exit_fields[] = {
 	U64(exit, thread),
-	I64(exit, at),
+	TIME(exit, at),
 	I64(exit, cpu),
 };
 
 static const struct lqn_event_field wait_fields[] = {
 	U64(wait, thread),
 	U64(wait, by),
-	I64(wait, begin),
-	I64(wait, wake),
-	I64(wait, end),
+	TIME(wait, begin),
+	TIME(wait, wake),
+	TIME(wait, end),
 	I64(wait, cpu),
 	I64(wait, idle),
-	I64(wait, call_begin),
+	TIME(wait, call_begin),
 	U64(wait, object),
 	U64(wait, via),
 	ENUM(wait, call, call_label),
@@ -142,8 +143,8 @@ static const struct lqn_event_field wait_fields[] = {
 static const struct lqn_event_field preempted_fields[] = {
 	U64(preempted, thread),
 	U64(preempted, by),
-	I64(preempted, begin),
-	I64(preempted, end),
+	TIME(preempted, begin),
+	TIME(preempted, end),
 	I64(preempted, cpu),
 	I64(preempted, idle),
 };
@@ -158,6 +159,7 @@ static const struct lqn_event_field object_fields[] = {
 	ENUM(object, role, lqn_role_name),
 	ENUM(object, evidence, lqn_evidence_name),
 	U32(object, closed),
+	U32(object, remote),
 	STR(object, name),
 };
 
@@ -165,8 +167,8 @@ static const struct lqn_event_field send_fields[] = {
 	U64(send, thread),
 	U64(send, object),
 	U64(send, seq),
-	I64(send, begin),
-	I64(send, end),
+	TIME(send, begin),
+	TIME(send, end),
 	I64(send, cpu_begin),
 	I64(send, cpu_end),
 	I64(send, bytes),
@@ -178,20 +180,20 @@ static const struct lqn_event_field receive_fields[] = {
 	U64(receive, from),
 	U64(receive, seq),
 	U64(receive, sender),
-	I64(receive, begin),
-	I64(receive, end),
+	TIME(receive, begin),
+	TIME(receive, end),
 	I64(receive, cpu_begin),
 	I64(receive, cpu_end),
 	I64(receive, bytes),
-	I64(receive, sent),
+	TIME(receive, sent),
 	U32(receive, count),
 };
 
 static const struct lqn_event_field futex_wait_fields[] = {
 	U64(futex_wait, thread),
 	U64(futex_wait, object),
-	I64(futex_wait, begin),
-	I64(futex_wait, end),
+	TIME(futex_wait, begin),
+	TIME(futex_wait, end),
 	I64(futex_wait, cpu_begin),
 	I64(futex_wait, cpu_end),
 	I64(futex_wait, ret),
@@ -203,18 +205,18 @@ static const struct lqn_event_field futex_wake_fields[] = {
 	U64(futex_wake, object),
 	U64(futex_wake, woken),
 	U64(futex_wake, woken_object),
-	I64(futex_wake, begin),
-	I64(futex_wake, end),
+	TIME(futex_wake, begin),
+	TIME(futex_wake, end),
 	I64(futex_wake, cpu_begin),
 	I64(futex_wake, cpu_end),
-	I64(futex_wake, woken_at),
+	TIME(futex_wake, woken_at),
 	U32(futex_wake, index),
 };
 
 static const struct lqn_event_field sleep_fields[] = {
 	U64(sleep, thread),
-	I64(sleep, begin),
-	I64(sleep, end),
+	TIME(sleep, begin),
+	TIME(sleep, end),
 	I64(sleep, cpu_begin),
 	I64(sleep, cpu_end),
 	U32(sleep, absolute),
@@ -223,8 +225,8 @@ static const struct lqn_event_field sleep_fields[] = {
 static const struct lqn_event_field disk_fields[] = {
 	U64(disk, thread),
 	U64(disk, device),
-	I64(disk, begin),
-	I64(disk, end),
+	TIME(disk, begin),
+	TIME(disk, end),
 	I64(disk, cpu_begin),
 	I64(disk, cpu_end),
 	I64(disk, waited),
@@ -236,28 +238,28 @@ static const struct lqn_event_field accept_fields[] = {
 	U64(accept, thread),
 	U64(accept, object),
 	U64(accept, made),
-	I64(accept, begin),
-	I64(accept, end),
+	TIME(accept, begin),
+	TIME(accept, end),
 };
 
 static const struct lqn_event_field mark_fields[] = {
 	U64(mark, thread),
 	STR(mark, name),
 	STR(mark, value),
-	I64(mark, at),
+	TIME(mark, at),
 };
 
 static const struct lqn_event_field loss_fields[] = {
-	I64(loss, begin),
-	I64(loss, end),
+	TIME(loss, begin),
+	TIME(loss, end),
 	U64(loss, count),
 	I32(loss, cpu),
 };
 
 static const struct lqn_event_field cpu_fields[] = {
 	I32(cpu, cpu),
-	I64(cpu, begin),
-	I64(cpu, end),
+	TIME(cpu, begin),
+	TIME(cpu, end),
 	I64(cpu, idle),
 	I64(cpu, hardirq),
 	I64(cpu, softirq),
@@ -271,7 +273,7 @@ static const struct lqn_event_field interrupt_fields[] = {
 static const struct lqn_event_field packet_fields[] = {
 	U64(packet, thread),
 	U64(packet, number),
-	I64(packet, at),
+	TIME(packet, at),
 	U64(packet, saddr),
 	U64(packet, daddr),
 	U32(packet, sport),
@@ -282,8 +284,8 @@ static const struct lqn_event_field packet_fields[] = {
 };
 
 static const struct lqn_event_field summary_fields[] = {
-	I64(summary, begin),
-	I64(summary, end),
+	TIME(summary, begin),
+	TIME(summary, end),
 	U64(summary, events),
 	U64(summary, holes),
 	U64(summary, moved),

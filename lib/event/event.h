@@ -134,6 +134,7 @@ struct lqn_event {
 			uint64_t alias;		/* the same under another descriptor; 0: none */
 			uint32_t kind, role, evidence;	/* evidence: of the peer */
 			uint32_t closed;
+			uint32_t remote;	/* 1: the other end is on another host; `name` is `ADDRESS:PORT -> ADDRESS:PORT` */
 			const char *name;
 		} object;
 		/* a message enters a channel; seq counts those of `object` from 1 */
@@ -219,6 +220,7 @@ struct lqn_event {
 
 enum lqn_event_field_kind {
 	LQN_EVF_U64, LQN_EVF_I64, LQN_EVF_U32, LQN_EVF_I32, LQN_EVF_STRING,
+	LQN_EVF_TIME,		/* int64_t: a time of the host's clock; 0 and less: none */
 	LQN_EVF_ENUM,		/* uint32_t, with labels */
 };
 

@@ -14,7 +14,8 @@
 struct frame {
 	struct lqn_actor *actor;
 	int64_t begin, end;	/* what is left: the walk moves `end` */
-	int64_t floor;		/* begin of the invocation; INT64_MIN: none */
+	struct lqn_invocation *work;	/* what the thread worked on at the end; NULL: nothing known */
+	int64_t floor;		/* begin of it; INT64_MIN: none */
 };
 
 struct walk {
@@ -99,8 +100,8 @@ static int interval_before(const struct lqn_actor *actor, int64_t ts)
 	return (int) low - 1;
 }
 
-/* Begin of the invocation that a thread worked on at `ts`; INT64_MIN: none. */
-static int64_t floor_of(const struct walk *walk, struct lqn_actor *actor, int64_t ts)
+/* What a thread worked on at `ts`; NULL: nothing known. */
+static struct lqn_invocation *work_at(const struct walk *walk, struct lqn_actor *actor, int64_t ts)
 {
 	GPtrArray *mine = walk->flags & LQN_WALK_REQUEST ? g_hash_table_lookup(walk->invocations, actor) : NULL;
 	guint low = 0, high = mine ? mine->len : 0;
@@ -114,7 +115,7 @@ static int64_t floor_of(const struct walk *walk, struct lqn_actor *actor, int64_
 			high = middle;
 		}
 	}
-	return low > 0 ? ((struct lqn_invocation *) mine->pdata[low - 1])->begin : INT64_MIN;
+	return low > 0 ? mine->pdata[low - 1] : NULL;
 }
 
 /* The sender of what a thread waited for, by the first receive that ended after its wait. */
@@ -146,7 +147,7 @@ static const struct lqn_receipt *late_message(const struct lqn_actor *actor, con
 		receipt_after(actor, wait->end) : NULL;
 
 	return receipt && receipt->begin == wait->call_begin && receipt->sent > wait->wake &&
-		receipt->sent < wait->end && find_actor(actor, receipt->sender) ? receipt : NULL;
+		receipt->sent < wait->end && receipt->sender ? receipt : NULL;
 }
 
 /* When a wait was really over. */
@@ -159,6 +160,8 @@ static int64_t wake_of(const struct lqn_actor *actor, const struct lqn_interval 
 
 static void push(struct walk *walk, struct lqn_actor *actor, int64_t begin, int64_t end)
 {
+	struct lqn_invocation *work;
+
 	if (begin >= end) {
 		return;
 	}
@@ -166,7 +169,8 @@ static void push(struct walk *walk, struct lqn_actor *actor, int64_t begin, int6
 		add(walk, actor, begin, end, LQN_PATH_OTHER, g_intern_static_string("chain too long"));
 		return;
 	}
-	walk->frames[walk->depth++] = (struct frame) { actor, begin, end, floor_of(walk, actor, end) };
+	work = work_at(walk, actor, end);
+	walk->frames[walk->depth++] = (struct frame) { actor, begin, end, work, work ? work->begin : INT64_MIN };
 }
 
 static const char *device_name(uint64_t device)
@@ -220,7 +224,7 @@ static struct lqn_actor *sender_of(const struct walk *walk, const struct lqn_act
 		by = origin->actor;
 		*sent = origin->at;
 	} else if ((receipt = receipt_after(actor, wait->end)) != NULL) {
-		by = find_actor(actor, receipt->sender);
+		by = receipt->sender;
 		*sent = receipt->sent;
 	}
 	return by && by != actor && *sent <= end ? by : NULL;
@@ -294,7 +298,10 @@ static void runnable(struct walk *walk, const struct lqn_actor *actor, const str
 	}
 }
 
-/* The first of the blocks of one call that has not returned in between: they are one wait. */
+/*
+ * The first of the blocks of one call that has not returned in between: they are one wait, whose first wakings were for
+ * nothing. Not so those that only what they wait for can end: a write waits for its data, then for the journal.
+ */
 static int64_t wait_begin(const struct lqn_actor *actor, int index)
 {
 	const struct lqn_interval *it = &g_array_index(actor->intervals, struct lqn_interval, index);
@@ -306,6 +313,9 @@ static int64_t wait_begin(const struct lqn_actor *actor, int index)
 		if (earlier->preempted ? earlier->begin < it->call_begin : earlier->call_begin != it->call_begin) {
 			break;
 		}
+		if (it->state == 2 || (!earlier->preempted && earlier->state == 2)) {
+			break;
+		}
 		if (!earlier->preempted) {
 			begin = earlier->begin;
 		}
@@ -313,16 +323,27 @@ static int64_t wait_begin(const struct lqn_actor *actor, int index)
 	return begin;
 }
 
+/* True if what woke a thread at `ts` was done for the request that it then worked on. */
+static bool woke_for(const struct walk *walk, struct lqn_actor *by, int64_t ts, struct lqn_invocation *request)
+{
+	struct lqn_invocation *work = work_at(walk, by, ts);
+
+	return work && lqn_final(work) == request;
+}
+
 /*
  * A frame has come down to the begin of the invocation. What is left is the time in which the request had been made
- * and nobody worked on it: on its way, in a queue, or handed over inside the process. Before that, if it was not made by
- * who waits for the answer, it was with who passed it on.
+ * and nobody worked on it: on its way, in a queue, or handed over inside the process, where the thread that was woken
+ * for it need not be the one that took it. Before that it was with who received it first or, if it was not made by who
+ * waits for the answer, with who passed it on.
  */
 static void below_floor(struct walk *walk, struct frame frame, const struct lqn_interval *wait)
 {
-	const struct lqn_receipt *request = receipt_after(frame.actor, frame.floor);
-	struct lqn_actor *sender = request && request->sent < frame.floor ? find_actor(frame.actor, request->sender) : NULL;
-	int64_t end = frame.end;
+	const struct lqn_receipt *message = receipt_after(frame.actor, frame.floor);
+	struct lqn_actor *from = message && message->sent < frame.floor ? find_actor(frame.actor, message->sender) : NULL;
+	struct lqn_invocation *request = lqn_final(frame.work);
+	bool handed_over = request->actor != frame.actor && request->actor->unit == frame.actor->unit;
+	int64_t end = frame.end, sent = message ? message->sent : 0;
 
 	if (wait && wait->end == frame.floor && !wait->preempted && wait->wake >= 0) {
 		struct lqn_actor *by = find_actor(frame.actor, wait->by);
@@ -330,14 +351,20 @@ static void below_floor(struct walk *walk, struct frame frame, const struct lqn_
 
 		runnable(walk, frame.actor, wait, wake, end);
 		end = MIN(end, wake);
-		if (by && by != frame.actor && (by == sender || by->unit == frame.actor->unit)) {
+		if (by && by != frame.actor && (by == from || (by->unit == frame.actor->unit &&
+				(!handed_over || woke_for(walk, by, wake, request))))) {
 			push(walk, by, frame.begin, end);
 			return;
 		}
 	}
-	if (sender && sender != frame.actor && request->sent > frame.begin) {
-		add(walk, frame.actor, request->sent, end, LQN_PATH_QUEUE, NULL);
-		push(walk, sender, frame.begin, MIN(end, request->sent));
+	if (handed_over) {
+		message = receipt_after(request->actor, request->begin);
+		from = request->actor;
+		sent = message ? message->end : request->begin;
+	}
+	if (from && from != frame.actor && sent > frame.begin) {
+		add(walk, frame.actor, sent, end, LQN_PATH_QUEUE, NULL);
+		push(walk, from, frame.begin, MIN(end, sent));
 		return;
 	}
 	add(walk, frame.actor, frame.begin, end, LQN_PATH_QUEUE, NULL);

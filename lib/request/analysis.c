@@ -6,6 +6,7 @@
 #include "internal.h"
 #include "model/build.h"
 #include "path/path.h"
+#include "sync.h"
 
 GQuark lqn_analysis_error_quark(void)
 {
@@ -26,6 +27,7 @@ struct lqn_analysis *lqn_analysis_new(const struct lqn_options *options)
 	a->all_paths = options->all_paths;
 	a->hosts = g_ptr_array_new_with_free_func((GDestroyNotify) lqn_party_free);
 	a->order = lqn_order_new(a);
+	a->links = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	a->invocations = g_ptr_array_new_with_free_func(lqn_invocation_free);
 	a->arcs = g_ptr_array_new_with_free_func(g_free);
 	a->samples = g_array_new(FALSE, FALSE, sizeof(struct lqn_hold_sample));
@@ -38,6 +40,8 @@ void lqn_analysis_free(struct lqn_analysis *a)
 	if (!a) {
 		return;
 	}
+	lqn_sync_free(a->sync);
+	g_hash_table_destroy(a->links);
 	lqn_order_free(a->order);
 	g_ptr_array_free(a->invocations, TRUE);
 	g_ptr_array_free(a->arcs, TRUE);
@@ -51,6 +55,8 @@ void lqn_analysis_free(struct lqn_analysis *a)
 	g_free(a);
 }
 
+static void deliver(struct lqn_analysis *a, struct lqn_party *party, const struct lqn_event *ev);
+
 unsigned lqn_analysis_host(struct lqn_analysis *a, const char *name)
 {
 	for (guint i = 0; i < a->hosts->len; i++) {
@@ -59,6 +65,9 @@ unsigned lqn_analysis_host(struct lqn_analysis *a, const char *name)
 		}
 	}
 	g_ptr_array_add(a->hosts, lqn_party_new(name, a->hosts->len));
+	if (a->hosts->len == 2) {
+		a->sync = lqn_sync_new(a, deliver);
+	}
 	return a->hosts->len - 1;
 }
 
@@ -96,6 +105,9 @@ static void on_object(struct lqn_analysis *a, struct lqn_party *host, const stru
 	end->listener = ev->object.listener ? lqn_party_end(host, ev->object.listener) : NULL;
 	g_free(end->name);
 	end->name = *ev->object.name ? g_strdup(ev->object.name) : NULL;
+	if (ev->object.remote) {
+		lqn_link_end(a, end);
+	}
 }
 
 /* `EVENT:VALUE`, or `EVENT` alone. */
@@ -147,7 +159,7 @@ static void on_summary(struct lqn_analysis *a, struct lqn_party *host, const str
 	host->contradictions += ev->summary.contradictions;
 }
 
-void lqn_analysis_event(struct lqn_analysis *a, unsigned host, const struct lqn_event *ev)
+static void deliver(struct lqn_analysis *a, struct lqn_party *party, const struct lqn_event *ev)
 {
 	static void (*const at_once[LQN_EV_COUNT])(struct lqn_analysis *, struct lqn_party *,
 		const struct lqn_event *) = {
@@ -160,14 +172,32 @@ void lqn_analysis_event(struct lqn_analysis *a, unsigned host, const struct lqn_
 		[LQN_EV_LOSS] = on_loss,
 		[LQN_EV_SUMMARY] = on_summary,
 	};
-	struct lqn_party *party = a->hosts->pdata[host];
+	struct lqn_end *end;
 
-	a->events++;
 	party->end = MAX(party->end, ev->ts);
 	if (ev->type < LQN_EV_COUNT && at_once[ev->type]) {
 		at_once[ev->type](a, party, ev);
+		return;
+	}
+	if (ev->type == LQN_EV_SEND && (end = lqn_end_real(lqn_party_end(party, ev->send.object)))->remote) {
+		lqn_link_sent(a, party, end, ev);
+	}
+	if (ev->type == LQN_EV_RECEIVE && (end = lqn_end_real(lqn_party_end(party, ev->receive.object)))->remote) {
+		lqn_link_received(a, party, end, ev);
 	} else {
 		lqn_order_push(a->order, party, ev);
+	}
+}
+
+void lqn_analysis_event(struct lqn_analysis *a, unsigned host, const struct lqn_event *ev)
+{
+	struct lqn_party *party = a->hosts->pdata[host];
+
+	a->events++;
+	if (a->sync) {
+		lqn_sync_event(a->sync, party, ev);
+	} else {
+		deliver(a, party, ev);
 	}
 }
 
@@ -190,6 +220,10 @@ bool lqn_analysis_finish(struct lqn_analysis *a, struct lqn_model **model, struc
 			"Not one `lqn:` event came: put filter.lqn.causal before this sink, or read a trace that it wrote");
 		return false;
 	}
+	if (a->sync) {
+		lqn_sync_flush(a->sync);
+	}
+	lqn_link_flush(a);
 	lqn_order_flush(a->order);
 	if (missing_mark("begin", a->begin_mark, a->begin_seen, error) ||
 			missing_mark("end", a->end_mark, a->end_seen, error)) {

@@ -28,7 +28,7 @@ struct lqn_interval {
 /* A receive, by which the path finds the sender of what a thread waited for. */
 struct lqn_receipt {
 	int64_t begin, end, sent;
-	uint64_t sender;
+	struct lqn_actor *sender;
 };
 
 /* ---- conversation ---- */
@@ -88,11 +88,15 @@ struct lqn_note {				/* a message under way */
 #define LQN_READERS_MAX 256
 
 struct lqn_end {
+	struct lqn_party *host;		/* borrowed */
 	uint64_t id;
 	uint8_t kind, role;			/* enum lqn_object_kind, enum lqn_role */
 	struct lqn_end *peer, *listener;	/* borrowed */
 	struct lqn_end *alias;		/* borrowed: the same end under another descriptor; NULL: none */
 	char *name;				/* owned; NULL: none */
+	bool remote;			/* the peer is on another host */
+	GQueue *outgoing;		/* remote: struct lqn_unread, sent and not read; owned; NULL: none */
+	GQueue *pending;		/* remote: struct lqn_pending, receives whose messages are not known; likewise */
 	uint64_t sends;				/* in all that has come by now, later than what is worked on */
 	GPtrArray *readers;			/* struct lqn_actor, the first LQN_READERS_MAX; owned; NULL: none */
 	struct lqn_note *notes, *last_note;	/* sent, not received; oldest first */
@@ -214,6 +218,8 @@ struct lqn_analysis {
 	bool all_paths;
 	GPtrArray *hosts;			/* struct lqn_party, owned */
 	struct lqn_order *order;		/* owned */
+	struct lqn_sync *sync;			/* owned; NULL with one host */
+	GHashTable *links;			/* name -> struct lqn_end whose other end is looked for */
 	GPtrArray *invocations;			/* struct lqn_invocation, owned, in order of begin as worked on */
 	GPtrArray *arcs;			/* struct lqn_arc, owned */
 	GArray *samples;			/* struct lqn_hold_sample, owned */
@@ -259,6 +265,18 @@ void lqn_on_packet(struct lqn_analysis *analysis, struct lqn_party *host, const 
 const struct lqn_packet *lqn_packet_arrival(const struct lqn_party *host, uint64_t number);
 /* The packet that held the last byte of what arrived when a thread sent it, on any host; NULL: not traced. */
 const struct lqn_packet *lqn_packet_origin(const struct lqn_analysis *analysis, const struct lqn_packet *arrival);
+
+/* ---- link.c: connections between hosts ---- */
+/* An end whose peer is on another host, with its name. */
+void lqn_link_end(struct lqn_analysis *analysis, struct lqn_end *end);
+void lqn_link_sent(struct lqn_analysis *analysis, struct lqn_party *host, struct lqn_end *end,
+	const struct lqn_event *ev);
+/* Passes the event on to the order when its sender is known. */
+void lqn_link_received(struct lqn_analysis *analysis, struct lqn_party *host, struct lqn_end *end,
+	const struct lqn_event *ev);
+void lqn_link_drain(struct lqn_analysis *analysis, struct lqn_end *end);
+/* Passes on what still waits. */
+void lqn_link_flush(struct lqn_analysis *analysis);
 
 /* ---- order.c: events in order of what they tell, with a look ahead ---- */
 struct lqn_order *lqn_order_new(struct lqn_analysis *analysis);

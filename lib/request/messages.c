@@ -348,7 +348,8 @@ void lqn_on_receive(struct lqn_analysis *a, struct lqn_party *host, const struct
 {
 	struct lqn_actor *actor = lqn_party_actor(host, ev->receive.thread);
 	struct lqn_end *end = lqn_end_real(lqn_party_end(host, ev->receive.object));
-	struct lqn_end *from = ev->receive.from ? lqn_party_end(host, ev->receive.from) : NULL;
+	struct lqn_end *from = end->remote ? end->peer :
+		ev->receive.from ? lqn_party_end(host, ev->receive.from) : NULL;
 	bool stream = is_stream(end);
 
 	for (uint32_t i = 0; from && i < ev->receive.count; i++) {

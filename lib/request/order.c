@@ -209,8 +209,10 @@ static void count_receive(struct lqn_party *host, const struct lqn_event *ev)
 {
 	struct lqn_end *end = lqn_end_real(lqn_party_end(host, ev->receive.object));
 	struct lqn_actor *actor = lqn_party_actor(host, ev->receive.thread);
+	struct lqn_party *there = end->remote && end->peer ? end->peer->host : host;
 	struct lqn_receipt receipt = {
-		ev->receive.begin, ev->receive.end, ev->receive.sent, ev->receive.sender
+		ev->receive.begin, ev->receive.end, ev->receive.sent,
+		ev->receive.sender ? lqn_party_actor(there, ev->receive.sender) : NULL
 	};
 
 	if (!end->readers) {

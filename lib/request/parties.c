@@ -47,6 +47,12 @@ static void end_free(gpointer data)
 	if (end->readers) {
 		g_ptr_array_free(end->readers, TRUE);
 	}
+	if (end->outgoing) {
+		g_queue_free_full(end->outgoing, g_free);
+	}
+	if (end->pending) {
+		g_queue_free_full(end->pending, g_free);
+	}
 	g_queue_clear(&end->open);
 	g_queue_clear(&end->calls);
 	g_free(end->name);
@@ -135,6 +141,7 @@ struct lqn_end *lqn_party_end(struct lqn_party *host, uint64_t id)
 
 	if (!end) {
 		end = g_new0(struct lqn_end, 1);
+		end->host = host;
 		end->id = id;
 		g_queue_init(&end->open);
 		g_queue_init(&end->calls);

@@ -111,6 +111,7 @@ static const struct {
 } kinds[] = {
 	[LQN_EVF_U64] = { create_unsigned, set_u64, 64 },
 	[LQN_EVF_I64] = { create_signed, set_i64, 64 },
+	[LQN_EVF_TIME] = { create_signed, set_i64, 64 },
 	[LQN_EVF_U32] = { create_unsigned, set_u32, 32 },
 	[LQN_EVF_I32] = { create_signed, set_i32, 32 },
 	[LQN_EVF_STRING] = { create_string, set_string, 0 },

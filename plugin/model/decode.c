@@ -41,6 +41,7 @@ static const struct {
 } kinds[] = {
 	[LQN_EVF_U64] = { get_64, LQN_SHAPE_INTEGER },
 	[LQN_EVF_I64] = { get_64, LQN_SHAPE_INTEGER },
+	[LQN_EVF_TIME] = { get_64, LQN_SHAPE_INTEGER },
 	[LQN_EVF_U32] = { get_32, LQN_SHAPE_INTEGER },
 	[LQN_EVF_I32] = { get_32, LQN_SHAPE_INTEGER },
 	[LQN_EVF_STRING] = { get_string, LQN_SHAPE_STRING },

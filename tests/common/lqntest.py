@@ -22,8 +22,6 @@ def bt2(*args, stdout=subprocess.PIPE):
         env['LD_PRELOAD'] = env['LQN_TEST_PRELOAD']
         env.setdefault('ASAN_OPTIONS', 'detect_leaks=1:exitcode=99:abort_on_error=0')
         env.setdefault('UBSAN_OPTIONS', 'halt_on_error=1:print_stacktrace=1:exitcode=99')
-        # without it leaks have no names, as the plugin is unloaded before they are looked for
-        env.setdefault('LIBBABELTRACE2_NO_DLCLOSE', '1')
     return subprocess.run(['babeltrace2', *args], stdout=stdout, stderr=subprocess.PIPE, env=env, text=True, errors='replace')
 
 

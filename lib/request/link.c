@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Connections between hosts. Each host's filter knows its own end only; here the ends find each other by their addresses, and
+ * what one reads is matched to what the other sent, by counting bytes. It does not matter which of the two is heard of
+ * first.
+ */
+#include "internal.h"
+
+#include <string.h>
+
+#define UNREAD_MAX 65536	/* messages kept that the other end never reads */
+
+struct lqn_unread {
+	uint64_t seq, sender;
+	struct lqn_party *host;
+	int64_t bytes, sent;
+};
+
+struct lqn_pending {
+	struct lqn_event ev;
+	struct lqn_party *host;
+	int64_t left;
+};
+
+static const char arrow[] = " -> ";
+
+/* `A -> B` as the other end has it: `B -> A`. NULL if it is no such name. */
+static char *reversed(const char *name)
+{
+	const char *middle = name ? strstr(name, arrow) : NULL;
+
+	return middle ? g_strdup_printf("%s%s%.*s", middle + strlen(arrow), arrow, (int) (middle - name), name) : NULL;
+}
+
+void lqn_link_end(struct lqn_analysis *a, struct lqn_end *end)
+{
+	g_autofree char *other_name = reversed(end->name);
+	struct lqn_end *other;
+
+	if (!other_name || end->peer) {
+		return;
+	}
+	end->remote = true;
+	other = g_hash_table_lookup(a->links, other_name);
+	if (other && !other->peer) {
+		end->peer = other;
+		other->peer = end;
+		g_hash_table_remove(a->links, other_name);
+		lqn_link_drain(a, end);
+		lqn_link_drain(a, other);
+	} else {
+		g_hash_table_replace(a->links, g_strdup(end->name), end);
+	}
+}
+
+void lqn_link_sent(struct lqn_analysis *a, struct lqn_party *host, struct lqn_end *end, const struct lqn_event *ev)
+{
+	struct lqn_unread unread = { ev->send.seq, ev->send.thread, host, ev->send.bytes, ev->send.begin };
+
+	if (!end->outgoing) {
+		end->outgoing = g_queue_new();
+	}
+	g_queue_push_tail(end->outgoing, g_memdup2(&unread, sizeof(unread)));
+	if (end->outgoing->length > UNREAD_MAX) {
+		g_free(g_queue_pop_head(end->outgoing));
+	}
+	if (end->peer) {
+		lqn_link_drain(a, end->peer);
+	}
+}
+
+void lqn_link_received(struct lqn_analysis *a, struct lqn_party *host, struct lqn_end *end, const struct lqn_event *ev)
+{
+	struct lqn_pending pending = { *ev, host, ev->receive.bytes };
+
+	if (!end->pending) {
+		end->pending = g_queue_new();
+	}
+	g_queue_push_tail(end->pending, g_memdup2(&pending, sizeof(pending)));
+	lqn_link_drain(a, end);
+}
+
+/* Takes what a receive got from what was sent; true if that is all there. */
+static bool take(struct lqn_end *end, struct lqn_pending *pending)
+{
+	GQueue *unread = end->peer ? end->peer->outgoing : NULL;
+	struct lqn_event *ev = &pending->ev;
+
+	while (unread && unread->length > 0 && pending->left > 0) {
+		struct lqn_unread *message = g_queue_peek_head(unread);
+		int64_t n = MIN(pending->left, message->bytes);
+
+		if (ev->receive.count == 0 && (!pending->ev.receive.sender || n == message->bytes)) {
+			ev->receive.seq = message->seq;
+			ev->receive.sender = message->sender;
+			ev->receive.sent = message->sent;
+		}
+		pending->left -= n;
+		message->bytes -= n;
+		if (message->bytes == 0) {
+			ev->receive.count++;
+			g_free(g_queue_pop_head(unread));
+		}
+	}
+	return pending->left == 0;
+}
+
+void lqn_link_drain(struct lqn_analysis *a, struct lqn_end *end)
+{
+	struct lqn_pending *pending;
+
+	while (end->pending && (pending = g_queue_peek_head(end->pending)) != NULL && take(end, pending)) {
+		lqn_order_push(a->order, pending->host, &pending->ev);
+		g_free(g_queue_pop_head(end->pending));
+	}
+}
+
+void lqn_link_flush(struct lqn_analysis *a)
+{
+	for (guint i = 0; i < a->hosts->len; i++) {
+		struct lqn_party *host = a->hosts->pdata[i];
+		GHashTableIter iter;
+		gpointer value;
+
+		g_hash_table_iter_init(&iter, host->ends);
+		while (g_hash_table_iter_next(&iter, NULL, &value)) {
+			struct lqn_end *end = value;
+			struct lqn_pending *pending;
+
+			while (end->pending && (pending = g_queue_pop_head(end->pending)) != NULL) {
+				lqn_order_push(a->order, pending->host, &pending->ev);
+				g_free(pending);
+			}
+		}
+	}
+}
