@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "path/path.h"
+#include "request/sync.h"
 
 void lqn_build_note(struct lqn_build *build, const char *format, ...)
 {
@@ -81,6 +82,35 @@ static void add_task(struct lqn_build *build, struct lqn_service *service)
 	service->task->service = g_strdup(service->name);
 }
 
+/* How the hosts' clocks differ, and what would make other tools see one time. */
+static void note_clocks(struct lqn_build *build)
+{
+	for (guint i = 1; i < build->a->hosts->len; i++) {
+		const struct lqn_party *host = build->a->hosts->pdata[i], *via;
+		struct lqn_clock_line line = lqn_sync_line(build->a->sync, host, &via);
+		double offset = line.offset / 1e6, bound = line.bound / 1e6;
+
+		switch (line.quality) {
+		case LQN_CLOCK_NONE:
+			lqn_build_note(build, "clocks: no packet tells how %s's differs from the others'; taken as it is", host->name);
+			break;
+		case LQN_CLOCK_ONE_WAY:
+			lqn_build_note(build, "clocks: %s's is ahead of %s's by %.6f ms if packets took no time (they are seen one way "
+				"only)", host->name, via->name, offset);
+			break;
+		case LQN_CLOCK_BOUNDED:
+			lqn_build_note(build, "clocks: %s's is ahead of %s's by %.6f ms +- %.6f ms, drift %.3f ppm; corrected here, "
+				"elsewhere by --clock-class-offset-ns=%.0f for %s's trace", host->name, via->name, offset, bound,
+				line.drift * 1e6, -line.offset, host->name);
+			break;
+		case LQN_CLOCK_BROKEN:
+			lqn_build_note(build, "clocks: %s's was set, or changed its speed, within the trace; %.6f ms ahead of %s's on "
+				"the whole, paths between the two are not to be trusted", host->name, offset, via->name);
+			break;
+		}
+	}
+}
+
 static void note_degradations(struct lqn_build *build)
 {
 	for (guint i = 0; i < build->a->hosts->len; i++) {
@@ -99,6 +129,7 @@ static void note_degradations(struct lqn_build *build)
 				"connections", host->name, host->contradictions);
 		}
 	}
+	note_clocks(build);
 	if (build->a->healed > 0) {
 		lqn_build_note(build, "%" G_GUINT64_FORMAT " requests without their replies were given up", build->a->healed);
 	}

@@ -242,7 +242,7 @@ static void blocked(struct walk *walk, struct lqn_actor *actor, const struct lqn
 		return;
 	}
 	if (late) {
-		push(walk, find_actor(actor, late->sender), begin, end);
+		push(walk, late->sender, begin, end);
 		return;
 	}
 	if ((walk->flags & LQN_WALK_REQUEST) && is_lock(actor, wait)) {

@@ -54,6 +54,7 @@ static int64_t number_of(const struct lqn_event *ev, const struct lqn_event_fiel
 	switch (field->kind) {
 	case LQN_EVF_U64:
 	case LQN_EVF_I64:
+	case LQN_EVF_TIME:
 		return *(const int64_t *) at;
 	case LQN_EVF_I32:
 		return *(const int32_t *) at;

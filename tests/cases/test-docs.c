@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+
+/* What the documents say must be all there is: events and fields, labels, and tests of numbered cases. */
+#include <check.h>
+#include <glib.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event/event.h"
+
+static const char *root;	/* of the sources */
+
+static char *read_file(const char *name)
+{
+	g_autofree char *path = g_build_filename(root, name, NULL);
+	char *text = NULL;
+
+	ck_assert_msg(g_file_get_contents(path, &text, NULL, NULL), "cannot read %s", path);
+	return text;
+}
+
+/* The part of a document below a heading, up to the next one. */
+static char *section(const char *text, const char *heading)
+{
+	g_autofree char *line = g_strdup_printf("\n### `%s`\n", heading);
+	const char *begin = strstr(text, line), *end;
+
+	ck_assert_msg(begin != NULL, "doc/events.md has no heading for %s", heading);
+	begin += strlen(line);
+	end = strstr(begin, "\n##");
+	return end ? g_strndup(begin, (gsize) (end - begin)) : g_strdup(begin);
+}
+
+static void expect_code(const char *text, const char *what, const char *of)
+{
+	g_autofree char *code = g_strdup_printf("`%s`", what);
+
+	ck_assert_msg(strstr(text, code) != NULL, "doc/events.md does not tell of %s of %s", what, of);
+}
+
+START_TEST(each_event_and_field_is_described)
+{
+	g_autofree char *text = read_file("doc/events.md");
+
+	for (unsigned i = 0; i < LQN_EV_COUNT; i++) {
+		const struct lqn_event_class *class = lqn_event_class((enum lqn_event_type) i);
+		g_autofree char *part = section(text, class->name);
+
+		for (size_t k = 0; k < class->n_fields; k++) {
+			g_autofree char *row = g_strdup_printf("\n| `%s` |", class->fields[k].name);
+
+			ck_assert_msg(strstr(part, row) != NULL, "doc/events.md has no row for %s of %s", class->fields[k].name,
+				class->name);
+		}
+	}
+}
+END_TEST
+
+START_TEST(each_label_is_described)
+{
+	g_autofree char *text = read_file("doc/events.md");
+
+	for (uint32_t i = 0; i < LQN_CAUSE_COUNT; i++) {
+		expect_code(text, lqn_cause_name(i), "causes");
+	}
+	for (uint32_t i = 0; i < LQN_OBJ_COUNT; i++) {
+		expect_code(text, lqn_object_kind_name(i), "kinds of objects");
+	}
+	for (uint32_t i = 0; i < LQN_EVIDENCE_COUNT; i++) {
+		expect_code(text, lqn_evidence_name(i), "evidence");
+	}
+	for (uint32_t i = 0; i < LQN_ROLE_COUNT; i++) {
+		expect_code(text, lqn_role_name(i), "roles");
+	}
+}
+END_TEST
+
+START_TEST(no_field_is_described_that_is_none)
+{
+	g_autofree char *text = read_file("doc/events.md");
+
+	for (unsigned i = 0; i < LQN_EV_COUNT; i++) {
+		const struct lqn_event_class *class = lqn_event_class((enum lqn_event_type) i);
+		g_autofree char *part = section(text, class->name);
+		g_auto(GStrv) lines = g_strsplit(part, "\n", -1);
+		bool fields = false;
+
+		for (size_t k = 0; lines[k]; k++) {
+			g_auto(GStrv) cells = g_strsplit(lines[k], "`", 3);
+			bool known = false;
+
+			/* the first table of a section is of fields */
+			fields = g_str_has_prefix(lines[k], "| field |") || (fields && *lines[k] == '|');
+			if (!fields || !g_str_has_prefix(lines[k], "| `") || !cells[1]) {
+				continue;
+			}
+			for (size_t f = 0; f < class->n_fields; f++) {
+				known |= strcmp(class->fields[f].name, cells[1]) == 0;
+			}
+			ck_assert_msg(known, "doc/events.md tells of %s of %s, which is no field", cells[1], class->name);
+		}
+	}
+}
+END_TEST
+
+/* ---- numbered cases ---- */
+
+/* All text of the unit tests' sources, and of the scripts. */
+static char *test_sources(void)
+{
+	static const char *const folders[] = { "tests/unit", "tests/cases", "tests/graph", "tests/truth" };
+	GString *all = g_string_new(NULL);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(folders); i++) {
+		g_autofree char *path = g_build_filename(root, folders[i], NULL);
+		GDir *dir = g_dir_open(path, 0, NULL);
+		const char *name;
+
+		while (dir && (name = g_dir_read_name(dir)) != NULL) {
+			if (g_str_has_suffix(name, ".c") || g_str_has_suffix(name, ".py")) {
+				g_autofree char *relative = g_build_filename(folders[i], name, NULL);
+				g_autofree char *text = read_file(relative);
+
+				g_string_append(all, text);
+			}
+		}
+		if (dir) {
+			g_dir_close(dir);
+		}
+	}
+	return g_string_free(all, FALSE);
+}
+
+static bool is_test(const char *name, const char *sources)
+{
+	g_autofree char *folder = g_build_filename(root, "tests", "cases", name, "expected.json", NULL);
+	g_autofree char *test = g_strdup_printf("START_TEST(%s)", name);
+	g_autofree char *python = g_strdup_printf("def %s(", name);
+
+	return g_file_test(folder, G_FILE_TEST_EXISTS) || strstr(sources, test) || strstr(sources, python);
+}
+
+START_TEST(each_numbered_case_has_a_test)
+{
+	g_autofree char *text = read_file("doc/causality.md"), *sources = test_sources();
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+	unsigned cases = 0;
+
+	for (size_t i = 0; lines[i]; i++) {
+		g_auto(GStrv) cells = g_strsplit(lines[i], "|", -1);
+		guint n = g_strv_length(cells);
+		g_auto(GStrv) codes = NULL;
+		guint tests = 0;
+		char *end;
+
+		/* | C12 | seen | concluded | how sure | `test`, … | */
+		if (n < 2 || strncmp(cells[1], " C", 2) != 0) {
+			continue;
+		}
+		ck_assert_msg(strtoul(cells[1] + 2, &end, 10) == cases + 1 && strcmp(end, " ") == 0,
+			"doc/causality.md: case%sis not number %u", cells[1], cases + 1);
+		cases++;
+		ck_assert_msg(n == 7, "doc/causality.md: C%u has not five cells", cases);
+		codes = g_strsplit(cells[5], "`", -1);
+		for (guint k = 1; codes[k] && codes[k + 1]; k += 2, tests++) {
+			ck_assert_msg(is_test(codes[k], sources), "doc/causality.md: C%u: there is no test %s", cases, codes[k]);
+		}
+		ck_assert_msg(tests > 0, "doc/causality.md: C%u has no test", cases);
+	}
+	ck_assert_uint_gt(cases, 0);
+}
+END_TEST
+
+/* And each folder of tests/cases is the test of a numbered case. */
+START_TEST(each_folder_belongs_to_a_numbered_case)
+{
+	g_autofree char *text = read_file("doc/causality.md"), *path = g_build_filename(root, "tests", "cases", NULL);
+	GDir *dir = g_dir_open(path, 0, NULL);
+	const char *name;
+
+	ck_assert_ptr_nonnull(dir);
+	while ((name = g_dir_read_name(dir)) != NULL) {
+		g_autofree char *file = g_build_filename(path, name, "expected.json", NULL);
+		g_autofree char *code = g_strdup_printf("`%s`", name);
+
+		ck_assert_msg(!g_file_test(file, G_FILE_TEST_EXISTS) || strstr(text, code) != NULL,
+			"doc/causality.md does not name tests/cases/%s", name);
+	}
+	g_dir_close(dir);
+}
+END_TEST
+
+int main(int argc, char *argv[])
+{
+	Suite *suite = suite_create("docs");
+	TCase *tcase = tcase_create("docs");
+	SRunner *runner;
+	int failed;
+
+	if (argc != 2) {
+		return EXIT_FAILURE;
+	}
+	root = argv[1];
+	tcase_add_test(tcase, each_event_and_field_is_described);
+	tcase_add_test(tcase, each_label_is_described);
+	tcase_add_test(tcase, no_field_is_described_that_is_none);
+	tcase_add_test(tcase, each_numbered_case_has_a_test);
+	tcase_add_test(tcase, each_folder_belongs_to_a_numbered_case);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_set_tap(runner, "-");
+	srunner_run_all(runner, CK_SILENT);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
