@@ -151,6 +151,7 @@ static void leave(struct lqn_causal *c, struct lqn_thread *thread, const struct 
 			thread->wake.evidence = LQN_INFERRED;
 		}
 		thread->wake.ts = rec->ts;
+		thread->wake.early = true;
 		thread->idle_at = lqn_host_idle_at(&c->host, rec->ts);
 		thread->early.ts = -1;
 	}
@@ -286,7 +287,8 @@ static void woken(struct lqn_step *step, struct lqn_thread *target)
 
 	switch (target->state) {
 	case LQN_THREAD_BLOCKED:
-		if (target->wake.ts < 0) {
+		/* who was woken cannot be woken again: then the early waking was too early to count */
+		if (target->wake.ts < 0 || target->wake.early) {
 			target->wake = lqn_step_waker(step, target);
 			target->idle_at = lqn_host_idle_at(&c->host, step->rec->ts);
 			lqn_step_call_wakes(step, target);

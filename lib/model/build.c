@@ -74,7 +74,7 @@ static void add_task(struct lqn_build *build, struct lqn_service *service)
 		service->task = lqn_processor_add_task(processor, lqn_build_name(build, wanted), LQN_TASK_CLIENT,
 			LQN_SCHED_REF, 1);
 	} else {
-		service->multiplicity = lqn_service_multiplicity(service, &service->per_connection);
+		service->multiplicity = lqn_service_multiplicity(build, service, &service->per_connection);
 		service->task = lqn_processor_add_task(processor, lqn_build_name(build, wanted), LQN_TASK_SERVER,
 			service->per_connection ? LQN_SCHED_INF : LQN_SCHED_FCFS,
 			service->per_connection ? 1 : service->multiplicity);

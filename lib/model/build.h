@@ -67,7 +67,8 @@ void lqn_build_entries(struct lqn_build *build);
 /* The cluster that an invocation belongs to, begun in the window or not; NULL: none. */
 struct lqn_cluster *lqn_build_cluster_of(struct lqn_build *build, struct lqn_invocation *invocation);
 /* pools.c: how many threads serve; *per_connection: each was made for one connection. */
-unsigned lqn_service_multiplicity(const struct lqn_service *service, bool *per_connection);
+unsigned lqn_service_multiplicity(const struct lqn_build *build, const struct lqn_service *service,
+	bool *per_connection);
 /* locks.c */
 void lqn_build_locks(struct lqn_build *build);
 /* demands.c: demands, delays and calls of entries. */

@@ -23,7 +23,12 @@ static bool is_idle_place(const struct lqn_service *service, const struct lqn_pl
 	return place->class != 2 || !lqn_word_is_lock(lqn_party_word(service->host, place->object));
 }
 
-static GPtrArray *those_who_served(const struct lqn_service *service)
+static bool lives_in_window(const struct lqn_build *build, const struct lqn_actor *actor)
+{
+	return actor->born < build->end && (actor->died < 0 || actor->died >= build->begin);
+}
+
+static GPtrArray *those_who_served(const struct lqn_build *build, const struct lqn_service *service)
 {
 	GPtrArray *workers = g_ptr_array_new();
 	guint handed = 0;
@@ -47,7 +52,8 @@ static GPtrArray *those_who_served(const struct lqn_service *service)
 	for (guint i = 0; i < service->host->by_age->len; i++) {
 		struct lqn_actor *actor = service->host->by_age->pdata[i];
 
-		if (actor->served && g_hash_table_contains(service->units, actor->unit)) {
+		if (actor->served && lives_in_window(build, actor) &&
+				g_hash_table_contains(service->units, actor->unit)) {
 			g_ptr_array_add(workers, actor);
 		}
 	}
@@ -109,9 +115,10 @@ static bool is_per_connection(const struct lqn_actor *actor)
 		parent->first_accept <= actor->born && actor->first_accept < 0 && !actor->polls && actor->reads;
 }
 
-unsigned lqn_service_multiplicity(const struct lqn_service *service, bool *per_connection)
+unsigned lqn_service_multiplicity(const struct lqn_build *build, const struct lqn_service *service,
+	bool *per_connection)
 {
-	g_autoptr(GPtrArray) workers = those_who_served(service);
+	g_autoptr(GPtrArray) workers = those_who_served(build, service);
 	struct tally where;
 	guint made = 0, members = workers->len;
 
@@ -123,7 +130,7 @@ unsigned lqn_service_multiplicity(const struct lqn_service *service, bool *per_c
 		for (guint i = 0; i < service->host->by_age->len; i++) {
 			const struct lqn_actor *actor = service->host->by_age->pdata[i];
 
-			members += !actor->served && g_hash_table_contains(service->units, actor->unit) &&
+			members += !actor->served && lives_in_window(build, actor) && g_hash_table_contains(service->units, actor->unit) &&
 				waits_at(service, actor, &where);
 		}
 	}

@@ -340,7 +340,7 @@ static bool woke_for(const struct walk *walk, struct lqn_actor *by, int64_t ts, 
 static void below_floor(struct walk *walk, struct frame frame, const struct lqn_interval *wait)
 {
 	const struct lqn_receipt *message = receipt_after(frame.actor, frame.floor);
-	struct lqn_actor *from = message && message->sent < frame.floor ? find_actor(frame.actor, message->sender) : NULL;
+	struct lqn_actor *from = message && message->sent < frame.floor ? message->sender : NULL;
 	struct lqn_invocation *request = lqn_final(frame.work);
 	bool handed_over = request->actor != frame.actor && request->actor->unit == frame.actor->unit;
 	int64_t end = frame.end, sent = message ? message->sent : 0;
