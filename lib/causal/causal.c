@@ -37,6 +37,7 @@ static void (*const handlers[LQN_REC_COUNT])(struct lqn_step *step) = {
 	[LQN_REC_FREE] = lqn_step_free,
 	[LQN_REC_CONTEXT_ENTRY] = lqn_step_context_entry,
 	[LQN_REC_CONTEXT_EXIT] = lqn_step_context_exit,
+	[LQN_REC_SOFTIRQ_RAISE] = lqn_step_softirq_raise,
 	[LQN_REC_CALL_ENTRY] = lqn_step_call_entry,
 	[LQN_REC_CALL_EXIT] = lqn_step_call_exit,
 	[LQN_REC_PACKET_QUEUE] = lqn_step_packet,

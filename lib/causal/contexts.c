@@ -5,8 +5,8 @@
  *
  * What happens in an interrupt is never the interrupted thread's doing. One softirq is: that of the network which the
  * thread's own system call enters (a send through loopback delivers its packet there and wakes the reader). It is told
- * from softirqs that follow a hardware interrupt by there having been none just before; in a trace without system calls,
- * by the thread having sent something to its own host.
+ * from softirqs of interrupts by who has asked for it or, where the trace does not say that, by there having been no
+ * hardware interrupt just before; in a trace without system calls, by the thread having sent something to its own host.
  */
 #include "engine.h"
 
@@ -52,10 +52,27 @@ static bool enters_by_itself(const struct lqn_step *step)
 			(vector != NET_TX && vector != NET_RX)) {
 		return false;
 	}
+	if (step->causal->have_raise) {
+		return cpu->raised & UINT32_C(1) << vector;
+	}
 	if (step->thread->call.kind == LQN_CALL_NONE) {
 		return cpu->sent_to_self;
 	}
 	return cpu->last_hardirq == INT64_MIN || step->rec->ts - cpu->last_hardirq > AFTER_IRQ_NS;
+}
+
+void lqn_step_softirq_raise(struct lqn_step *step)
+{
+	int64_t vector = step->rec->irq.id;
+	uint32_t bit = vector >= 0 && vector < VECTORS ? UINT32_C(1) << vector : 0;
+
+	step->causal->have_raise = true;
+	/* one softirq may do what both have asked for: then what it does is not for certain the thread's */
+	if (lqn_cpu_in_task(step->cpu)) {
+		step->cpu->raised |= bit;
+	} else {
+		step->cpu->raised &= ~bit;
+	}
 }
 
 /* Tells of an interrupt's name when it is first seen, or is given to another device. */
@@ -96,6 +113,9 @@ void lqn_step_context_entry(struct lqn_step *step)
 	frame->id = step->rec->irq.id;
 	frame->since = step->rec->ts;
 	frame->own = enters_by_itself(step);
+	if (frame->kind == LQN_CTX_SOFTIRQ && frame->id >= 0 && frame->id < VECTORS) {
+		cpu->raised &= ~(UINT32_C(1) << frame->id);
+	}
 	cpu->depth++;
 }
 
@@ -259,7 +279,10 @@ struct lqn_waker lqn_step_waker(const struct lqn_step *step, const struct lqn_th
 	const struct lqn_cpu *cpu = step->cpu;
 	struct lqn_waker waker = { .ts = step->rec->ts, .evidence = LQN_CERTAIN };
 
-	if (!lqn_cpu_in_task(cpu)) {
+	if (lqn_step_waker_unseen(step)) {
+		waker.cause = LQN_CAUSE_IPI;
+		waker.evidence = LQN_HYPOTHESISED;
+	} else if (!lqn_cpu_in_task(cpu)) {
 		woken_by_interrupt(step, target, &waker);
 	} else if (is_thread_of_irq(target, cpu, waker.ts)) {
 		waker.cause = LQN_CAUSE_DEVICE;

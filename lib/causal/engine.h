@@ -31,6 +31,7 @@ struct lqn_causal {
 	GHashTable *interrupts;		/* number -> name as told, interned */
 	uint64_t packets;		/* told */
 	bool have_waking;		/* the trace has sched_waking: sched_wakeup says nothing new */
+	bool have_raise;		/* it says who asks for softirqs */
 	bool have_calls;		/* it has system calls */
 	uint64_t records, holes;
 };
@@ -77,11 +78,17 @@ struct lqn_fd_table *lqn_causal_fds(struct lqn_causal *causal, struct lqn_thread
 /* contexts.c: interrupts, and what woke whom */
 void lqn_step_context_entry(struct lqn_step *step);
 void lqn_step_context_exit(struct lqn_step *step);
+void lqn_step_softirq_raise(struct lqn_step *step);
 void lqn_step_block_issue(struct lqn_step *step);
 void lqn_step_block_complete(struct lqn_step *step);
 void lqn_step_state_irq(struct lqn_step *step);
 /* True if an event on the CPU is the doing of its thread, not of an interrupt. */
 bool lqn_cpu_in_task(const struct lqn_cpu *cpu);
+/* True for a sched_wakeup in the place of a sched_waking that the trace lacks: it happens where the thread is taken. */
+static inline bool lqn_step_waker_unseen(const struct lqn_step *step)
+{
+	return step->rec->type == LQN_REC_WAKEUP && step->causal->have_waking;
+}
 /* The waker of `target` at this step. */
 struct lqn_waker lqn_step_waker(const struct lqn_step *step, const struct lqn_thread *target);
 

@@ -324,8 +324,13 @@ void lqn_step_waking(struct lqn_step *step)
 
 void lqn_step_wakeup(struct lqn_step *step)
 {
-	/* it fires on the CPU that takes the thread, often in an interrupt: who woke is known only from sched_waking */
-	if (!step->causal->have_waking) {
+	struct lqn_thread *target = lqn_host_find_thread(&step->causal->host, step->rec->wake.tid);
+
+	/*
+	 * It fires on the CPU that takes the thread, often in an interrupt: who woke is known only from sched_waking. Where
+	 * that was not traced, at least the time is known.
+	 */
+	if (!step->causal->have_waking || (target && target->state == LQN_THREAD_BLOCKED && target->wake.ts < 0)) {
 		lqn_step_waking(step);
 	}
 }

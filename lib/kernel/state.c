@@ -172,8 +172,8 @@ uint32_t lqn_prev_state(int64_t prev_state, const char *release)
 		{ 0x80, 1 },	/* idle kernel thread */
 	};
 
-	if (prev_state == 0) {
-		return 0;
+	if (prev_state >= 0 && prev_state <= 2) {
+		return (uint32_t) prev_state;	/* the same in all, and nearly all there is */
 	}
 	if (reports_one_bit(prev_state, release)) {
 		if (prev_state & 0x100) {

@@ -128,6 +128,7 @@ struct lqn_cpu {
 	uint64_t completed;		/* device that completed a request in the present interrupt; 0: none */
 	int64_t last_irq, last_irq_end;	/* number of the last device interrupt */
 	bool woke_irq_thread;		/* its handler left the rest to its thread */
+	uint32_t raised;		/* softirq vectors that the thread itself has asked for, as bits */
 	bool sent_to_self;		/* the current thread has sent something to this host, not yet delivered */
 	struct lqn_arrival arrival;	/* last packet taken in the present interrupt, or by the present kernel thread */
 	int64_t first, idle_ns, hardirq_ns, softirq_ns;

@@ -151,6 +151,8 @@ const struct lqn_layout_event lqn_layout_kernel_events[] = {
 	{ "irq_handler_entry", LQN_REC_CONTEXT_ENTRY, LQN_CTX_HARDIRQ, irq_entry },
 	{ "irq_handler_exit", LQN_REC_CONTEXT_EXIT, LQN_CTX_HARDIRQ, irq_exit },
 	CONTEXT("irq_softirq", SOFTIRQ, softirq),
+	{ "irq_softirq_raise", LQN_REC_SOFTIRQ_RAISE, 0, softirq },
+	{ "softirq_raise", LQN_REC_SOFTIRQ_RAISE, 0, softirq },
 	CONTEXT("softirq", SOFTIRQ, softirq),
 	VECTOR("local_timer", TICK),
 	VECTOR("reschedule", IPI),

@@ -22,6 +22,7 @@ enum lqn_record_type {
 	LQN_REC_FREE,		/* life.tid */
 	LQN_REC_CONTEXT_ENTRY,	/* irq; kind = enum lqn_context */
 	LQN_REC_CONTEXT_EXIT,	/* irq; kind = enum lqn_context */
+	LQN_REC_SOFTIRQ_RAISE,	/* irq.id = vector: a softirq is asked for */
 	LQN_REC_CALL_ENTRY,	/* entry, text; kind = enum lqn_call */
 	LQN_REC_CALL_EXIT,	/* exit; kind = enum lqn_call */
 	LQN_REC_PACKET_QUEUE,	/* packet: handed to a device's send queue */

@@ -161,6 +161,7 @@ struct lqn_model *lqn_model_build(struct lqn_analysis *a, struct lqn_path_report
 	note_degradations(&build);
 	*paths = lqn_paths_build(&build);
 	g_hash_table_destroy(build.by_path);
+	g_hash_table_destroy(build.steps);
 	g_ptr_array_free(build.services, TRUE);
 	g_ptr_array_free(build.host_processors, TRUE);
 	g_hash_table_destroy(build.names);

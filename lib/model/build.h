@@ -47,6 +47,7 @@ struct lqn_build {
 	struct lqn_model *model;
 	int64_t begin, end;		/* the window */
 	GPtrArray *services;		/* struct lqn_service, owned; clients first, then by name */
+	GHashTable *steps;		/* struct step of entries.c -> path, interned */
 	GHashTable *by_path;		/* service and path of callers -> struct lqn_cluster */
 	GHashTable *names;		/* of tasks and entries in use */
 	GPtrArray *host_processors;	/* struct lqn_processor by host number; NULL: none */

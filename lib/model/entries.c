@@ -21,23 +21,49 @@ static const char *kind_of(const struct lqn_invocation *it)
 	return !it->request ? "cycle" : it->request->kind == LQN_ASYNC ? "async" : "sync";
 }
 
-static const char *path_of(struct lqn_invocation *it, int depth)
+/* What a path is made of: one step more than the caller's. */
+struct step {
+	const char *path;	/* of the caller; NULL: a root, or a call within a service */
+	const char *service, *kind;
+	unsigned host;
+};
+
+static guint hash_step(gconstpointer key)
 {
-	g_autoptr(GString) path = NULL;
+	const struct step *s = key;
+
+	return g_direct_hash(s->path) * 31 ^ g_direct_hash(s->service) * 7 ^ g_direct_hash(s->kind) ^ s->host;
+}
+
+static gboolean equal_step(gconstpointer a, gconstpointer b)
+{
+	const struct step *x = a, *y = b;
+
+	return x->path == y->path && x->service == y->service && x->kind == y->kind && x->host == y->host;
+}
+
+static const char *path_of(struct lqn_build *build, struct lqn_invocation *it, int depth)
+{
+	struct step step = { NULL, lqn_service_name(it->actor), kind_of(it), it->actor->host->number };
 
 	if (it->path) {
 		return it->path;
 	}
-	path = g_string_new(NULL);
 	if (it->request && depth < DEPTH_MAX) {
 		struct lqn_invocation *caller = lqn_final(it->request->caller);
 
-		if (lqn_service_name(caller->actor) != lqn_service_name(it->actor)) {
-			g_string_append_printf(path, "%s>", path_of(caller, depth + 1));
+		if (lqn_service_name(caller->actor) != step.service) {
+			step.path = path_of(build, caller, depth + 1);
 		}
 	}
-	g_string_append_printf(path, "%s@%u:%s", lqn_service_name(it->actor), it->actor->host->number, kind_of(it));
-	it->path = g_intern_string(path->str);
+	it->path = g_hash_table_lookup(build->steps, &step);
+	if (!it->path) {
+		g_autofree char *path = g_strdup_printf("%s%s%s@%u:%s", step.path ? step.path : "", step.path ? ">" : "",
+			step.service, step.host, step.kind);
+
+		it->path = g_intern_string(path);
+		g_hash_table_insert(build->steps, g_memdup2(&step, sizeof(step)), (gpointer) it->path);
+	}
 	return it->path;
 }
 
@@ -57,6 +83,30 @@ static void add_to_shape(GHashTable *shape, const char *what)
 	*count += 1;
 }
 
+static void add_call_to_shape(GHashTable *shape, const struct lqn_arc *arc)
+{
+	g_autofree char *what = g_strdup_printf("%s:%d", lqn_service_name(lqn_final(arc->callee)->actor), arc->kind);
+
+	add_to_shape(shape, g_intern_string(what));
+}
+
+/* Each lock that an invocation waited for, once. */
+static void add_locks_to_shape(GHashTable *shape, const struct lqn_invocation *it)
+{
+	for (const struct lqn_lock_wait *wait = it->locks; wait; wait = wait->next) {
+		const struct lqn_lock_wait *earlier = it->locks;
+
+		while (earlier->word != wait->word) {
+			earlier = earlier->next;
+		}
+		if (earlier == wait) {
+			g_autofree char *what = g_strdup_printf("lock:%" G_GUINT64_FORMAT, wait->word);
+
+			add_to_shape(shape, g_intern_string(what));
+		}
+	}
+}
+
 /* What the members call, and which locks they take, per invocation. */
 static GHashTable *shape_of(const GPtrArray *members)
 {
@@ -66,24 +116,13 @@ static GHashTable *shape_of(const GPtrArray *members)
 
 	for (guint i = 0; i < members->len; i++) {
 		const struct lqn_invocation *it = members->pdata[i];
-		g_autoptr(GHashTable) locks = g_hash_table_new(g_direct_hash, g_direct_equal);
 
 		for (const struct lqn_arc *arc = it->arcs; arc; arc = arc->next) {
 			if (arc->callee) {
-				g_autofree char *what = g_strdup_printf("%s:%d",
-					lqn_service_name(lqn_final(arc->callee)->actor), arc->kind);
-
-				add_to_shape(shape, g_intern_string(what));
+				add_call_to_shape(shape, arc);
 			}
 		}
-		for (const struct lqn_lock_wait *wait = it->locks; wait; wait = wait->next) {
-			g_autofree char *what = g_strdup_printf("lock:%" G_GUINT64_FORMAT, wait->word);
-			const char *interned = g_intern_string(what);
-
-			if (g_hash_table_add(locks, (gpointer) interned)) {
-				add_to_shape(shape, interned);
-			}
-		}
+		add_locks_to_shape(shape, it);
 	}
 	g_hash_table_iter_init(&iter, shape);
 	while (g_hash_table_iter_next(&iter, &key, &value)) {
@@ -144,14 +183,14 @@ static gint by_size(gconstpointer a, gconstpointer b)
 	return strcmp(x->path, y->path);
 }
 
-static GPtrArray *group_by_path(const struct lqn_service *service)
+static GPtrArray *group_by_path(struct lqn_build *build, const struct lqn_service *service)
 {
 	GPtrArray *groups = g_ptr_array_new_with_free_func(group_free);
 	g_autoptr(GHashTable) by_path = g_hash_table_new(g_direct_hash, g_direct_equal);
 
 	for (guint i = 0; i < service->members->len; i++) {
 		struct lqn_invocation *it = service->members->pdata[i];
-		const char *path = path_of(it, 0);
+		const char *path = path_of(build, it, 0);
 		struct group *group = g_hash_table_lookup(by_path, path);
 
 		if (!group) {
@@ -182,7 +221,7 @@ static struct lqn_cluster *cluster_new(struct lqn_service *service, const char *
 
 static void split(struct lqn_build *build, struct lqn_service *service)
 {
-	g_autoptr(GPtrArray) groups = group_by_path(service);
+	g_autoptr(GPtrArray) groups = group_by_path(build, service);
 
 	for (guint i = 0; i < groups->len; i++) {
 		struct group *group = groups->pdata[i];
@@ -224,7 +263,7 @@ static void split(struct lqn_build *build, struct lqn_service *service)
 struct lqn_cluster *lqn_build_cluster_of(struct lqn_build *build, struct lqn_invocation *invocation)
 {
 	if (!invocation->cluster) {
-		invocation->cluster = g_hash_table_lookup(build->by_path, path_of(invocation, 0));
+		invocation->cluster = g_hash_table_lookup(build->by_path, path_of(build, invocation, 0));
 	}
 	return invocation->cluster;
 }
@@ -232,6 +271,7 @@ struct lqn_cluster *lqn_build_cluster_of(struct lqn_build *build, struct lqn_inv
 void lqn_build_entries(struct lqn_build *build)
 {
 	build->by_path = g_hash_table_new(g_direct_hash, g_direct_equal);
+	build->steps = g_hash_table_new_full(hash_step, equal_step, g_free, NULL);
 	for (guint i = 0; i < build->services->len; i++) {
 		struct lqn_service *service = build->services->pdata[i];
 

@@ -33,8 +33,8 @@ static struct lqn_path_piece *add(struct walk *walk, const struct lqn_actor *act
 {
 	struct lqn_path_piece piece = {
 		.begin = begin, .end = end, .thread = actor->key, .task = lqn_service_name(actor),
-		.comm = g_intern_string(actor->comm ? actor->comm : ""), .detail = detail, .kind = kind,
-		.host = g_intern_string(actor->host->name),
+		.comm = actor->comm ? actor->comm : "", .detail = detail, .kind = kind,
+		.host = actor->host->name,
 	};
 
 	if (begin >= end) {
@@ -63,7 +63,7 @@ static void add_message(struct walk *walk, const struct lqn_actor *to, const str
 
 	if (piece) {
 		piece->cause = LQN_CAUSE_NETWORK;
-		piece->from = g_intern_string(from->comm ? from->comm : "");
+		piece->from = from->comm ? from->comm : "";
 	}
 }
 
@@ -290,7 +290,7 @@ static void runnable(struct walk *walk, const struct lqn_actor *actor, const str
 	if (it->preempted) {
 		const struct lqn_actor *by = find_actor(actor, it->by);
 
-		add(walk, actor, begin, end, LQN_PATH_PREEMPTED, by ? g_intern_string(lqn_service_name(by)) : NULL);
+		add(walk, actor, begin, end, LQN_PATH_PREEMPTED, by ? lqn_service_name(by) : NULL);
 	} else {
 		/* with a CPU idle for most of it, it was not the CPUs that it waited for */
 		add(walk, actor, begin, end, 2 * it->idle >= it->end - MAX(it->wake, it->begin) ?

@@ -350,8 +350,8 @@ struct lqn_thread_path *lqn_analysis_thread_path(struct lqn_analysis *a, GError 
 	path->begin = MAX(begin, a->begin);
 	path->end = MIN(end, a->end);
 	path->thread = actor->key;
-	path->host = g_intern_string(actor->host->name);
-	path->comm = g_intern_string(actor->comm ? actor->comm : "");
+	path->host = actor->host->name;
+	path->comm = actor->comm ? actor->comm : "";
 	path->rows = g_array_new(FALSE, FALSE, sizeof(struct lqn_thread_row));
 	pieces = g_array_new(FALSE, FALSE, sizeof(struct lqn_path_piece));
 	lqn_path_walk(a, actor, path->begin, path->end, 0, NULL, pieces);

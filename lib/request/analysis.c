@@ -85,8 +85,7 @@ static void on_thread(struct lqn_analysis *a, struct lqn_party *host, const stru
 	actor->born = ev->thread.born;
 	actor->seen = MIN(actor->seen, actor->born >= 0 ? actor->born : ev->ts);
 	actor->kernel = ev->thread.kernel != 0;
-	g_free(actor->comm);
-	actor->comm = g_strdup(ev->thread.comm);
+	lqn_actor_set_name(actor, ev->thread.comm);
 	g_free(actor->exe);
 	actor->exe = g_strdup(ev->thread.exe);
 }

@@ -131,7 +131,9 @@ struct lqn_actor {
 	int64_t born, died;		/* -1: not within the trace */
 	int64_t seen;			/* nothing is known of it before; INT64_MAX: of none of its time */
 	bool kernel;
-	char *comm, *exe;		/* owned */
+	const char *comm;		/* interned; NULL: not known */
+	const char *service;		/* likewise: comm without a trailing /N */
+	char *exe;			/* owned */
 	GArray *intervals;		/* struct lqn_interval, by time; owned */
 	GArray *receipts;		/* struct lqn_receipt, by end; owned; NULL: none */
 	GArray *places;			/* struct lqn_place; owned; NULL: none */
@@ -159,9 +161,11 @@ struct lqn_cpu_use {
 };
 
 struct lqn_party {			/* a host */
-	char *name;			/* owned */
+	const char *name;		/* interned */
 	unsigned number;
 	GHashTable *actors;		/* key -> struct lqn_actor, owned */
+	struct lqn_actor *last_actor;	/* that was asked for; one event tells of few */
+	struct lqn_end *last_end;
 	GPtrArray *by_age;		/* the same, in order of appearance; borrowed */
 	GHashTable *units;		/* pid -> struct lqn_unit, owned */
 	GHashTable *ends;		/* id -> struct lqn_end, owned */
@@ -253,6 +257,7 @@ bool lqn_word_is_lock(struct lqn_word *word);
  * named threads leave alone, without a trailing /N. Interned.
  */
 const char *lqn_service_name(const struct lqn_actor *actor);
+void lqn_actor_set_name(struct lqn_actor *actor, const char *comm);
 /* The thread's CPU clock at a time. */
 int64_t lqn_actor_cpu_at(const struct lqn_actor *actor, int64_t ts);
 /* True for a process that only asks, from one loop: no request ever comes to it, and it does not sleep. */

@@ -12,7 +12,7 @@
 #include "layout/record.h"
 
 
-#define LOOKAHEAD (1u << 18)
+#define LOOKAHEAD (1u << 16)
 
 struct entry {
 	int64_t ts;

@@ -29,7 +29,6 @@ static void actor_free(gpointer data)
 	free_array(actor->intervals);
 	free_array(actor->receipts);
 	free_array(actor->places);
-	g_free(actor->comm);
 	g_free(actor->exe);
 	g_free(actor);
 }
@@ -71,7 +70,7 @@ struct lqn_party *lqn_party_new(const char *name, unsigned number)
 {
 	struct lqn_party *host = g_new0(struct lqn_party, 1);
 
-	host->name = g_strdup(name);
+	host->name = g_intern_string(name);
 	host->number = number;
 	/* keys lie within the values */
 	host->actors = g_hash_table_new_full(hash_64, equal_64, NULL, actor_free);
@@ -100,7 +99,6 @@ void lqn_party_free(struct lqn_party *host)
 	g_array_free(host->cpus, TRUE);
 	g_hash_table_destroy(host->interrupts);
 	g_array_free(host->arrivals, TRUE);
-	g_free(host->name);
 	g_free(host);
 }
 
@@ -118,8 +116,12 @@ struct lqn_unit *lqn_party_unit(struct lqn_party *host, uint32_t pid)
 
 struct lqn_actor *lqn_party_actor(struct lqn_party *host, uint64_t key)
 {
-	struct lqn_actor *actor = g_hash_table_lookup(host->actors, &key);
+	struct lqn_actor *actor = host->last_actor;
 
+	if (actor && actor->key == key) {
+		return actor;
+	}
+	actor = g_hash_table_lookup(host->actors, &key);
 	if (!actor) {
 		actor = g_new0(struct lqn_actor, 1);
 		actor->host = host;
@@ -132,13 +134,18 @@ struct lqn_actor *lqn_party_actor(struct lqn_party *host, uint64_t key)
 		g_hash_table_insert(host->actors, &actor->key, actor);
 		g_ptr_array_add(host->by_age, actor);
 	}
+	host->last_actor = actor;
 	return actor;
 }
 
 struct lqn_end *lqn_party_end(struct lqn_party *host, uint64_t id)
 {
-	struct lqn_end *end = g_hash_table_lookup(host->ends, &id);
+	struct lqn_end *end = host->last_end;
 
+	if (end && end->id == id) {
+		return end;
+	}
+	end = g_hash_table_lookup(host->ends, &id);
 	if (!end) {
 		end = g_new0(struct lqn_end, 1);
 		end->host = host;
@@ -147,6 +154,7 @@ struct lqn_end *lqn_party_end(struct lqn_party *host, uint64_t id)
 		g_queue_init(&end->calls);
 		g_hash_table_insert(host->ends, &end->id, end);
 	}
+	host->last_end = end;
 	return end;
 }
 
@@ -186,18 +194,23 @@ bool lqn_word_is_lock(struct lqn_word *word)
 	return word->waits > 0 && 2 * word->both >= word->waits;
 }
 
+void lqn_actor_set_name(struct lqn_actor *actor, const char *comm)
+{
+	const char *slash = strrchr(comm, '/');
+
+	actor->comm = actor->service = g_intern_string(comm);
+	if (slash && slash > comm && slash[1] && strspn(slash + 1, "0123456789") == strlen(slash + 1)) {
+		g_autofree char *cut = g_strndup(comm, (gsize) (slash - comm));
+
+		actor->service = g_intern_string(cut);
+	}
+}
+
 const char *lqn_service_name(const struct lqn_actor *actor)
 {
 	const struct lqn_actor *main = actor->unit->main ? actor->unit->main : actor;
-	const char *comm = main->comm && *main->comm ? main->comm : "unnamed";
-	const char *slash = strrchr(comm, '/');
-	g_autofree char *cut = NULL;
 
-	if (slash && slash > comm && slash[1] && strspn(slash + 1, "0123456789") == strlen(slash + 1)) {
-		cut = g_strndup(comm, (gsize) (slash - comm));
-		comm = cut;
-	}
-	return g_intern_string(comm);
+	return main->service && *main->service ? main->service : "unnamed";
 }
 
 int64_t lqn_actor_cpu_at(const struct lqn_actor *actor, int64_t ts)

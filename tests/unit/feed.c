@@ -388,6 +388,7 @@ static int64_t get(const struct lqn_event *ev, const struct lqn_event_field *fie
 	switch (field->kind) {
 	case LQN_EVF_U64:
 	case LQN_EVF_I64:
+	case LQN_EVF_TIME:
 		return *(const int64_t *) p;
 	case LQN_EVF_I32:
 		return *(const int32_t *) p;
@@ -406,6 +407,7 @@ static void set(struct lqn_event *ev, const struct lqn_event_field *field, const
 		break;
 	case LQN_EVF_U64:
 	case LQN_EVF_I64:
+	case LQN_EVF_TIME:
 		*(int64_t *) p = value_of(field, text);
 		break;
 	default:

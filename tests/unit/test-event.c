@@ -8,7 +8,7 @@
 #include "suite.h"
 
 static const size_t sizes[] = {
-	[LQN_EVF_U64] = 8, [LQN_EVF_I64] = 8, [LQN_EVF_U32] = 4, [LQN_EVF_I32] = 4,
+	[LQN_EVF_U64] = 8, [LQN_EVF_I64] = 8, [LQN_EVF_TIME] = 8, [LQN_EVF_U32] = 4, [LQN_EVF_I32] = 4,
 	[LQN_EVF_STRING] = sizeof(char *), [LQN_EVF_ENUM] = 4,
 };
 
