@@ -651,8 +651,7 @@ void lqn_step_call_wakes(struct lqn_step *step, struct lqn_thread *target)
 	};
 	enum lqn_call_class class;
 
-	if (!step->thread || step->thread->call.kind == LQN_CALL_NONE || !lqn_cpu_in_task(step->cpu) ||
-			lqn_step_waker_unseen(step)) {
+	if (!step->thread || step->thread->call.kind == LQN_CALL_NONE || !lqn_cpu_in_task(step->cpu)) {
 		return;
 	}
 	class = lqn_call_class(step->thread->call.kind);

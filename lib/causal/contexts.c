@@ -254,6 +254,12 @@ static void woken_by_thread(const struct lqn_step *step, const struct lqn_thread
 {
 	const struct lqn_thread *by = step->thread;
 
+	if (step->cpu->depth > 0 && by->call.kind != LQN_CALL_NONE && !lqn_step_brings_own(step)) {
+		/* the softirq that the call entered also takes what another CPU or a device has left there */
+		waker->cause = LQN_CAUSE_NETWORK;
+		waker->via = lqn_step_arrival(step, target);
+		return;
+	}
 	waker->by = by->key;
 	waker->call = by->call.kind;
 	if (by->call.kind != LQN_CALL_NONE) {

@@ -101,6 +101,8 @@ void lqn_step_call_wakes(struct lqn_step *step, struct lqn_thread *target);
 void lqn_causal_end_call(struct lqn_causal *causal, struct lqn_thread *thread, int64_t ts);
 
 /* packets.c */
+/* False if the packet last taken in the present softirq is none of those that the thread itself sends. */
+bool lqn_step_brings_own(const struct lqn_step *step);
 void lqn_step_packet(struct lqn_step *step);
 void lqn_step_packet_copy(struct lqn_step *step);
 /* The number of the lqn:packet of what has arrived on the CPU and wakes `target`; 0: nothing to tell. */

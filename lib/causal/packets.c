@@ -41,6 +41,19 @@ static bool to_self(const struct lqn_tuple *tuple)
 	return tuple->saddr == tuple->daddr;
 }
 
+static bool same_connection(const struct lqn_tuple *a, const struct lqn_tuple *b)
+{
+	return (a->saddr == b->saddr && a->daddr == b->daddr && a->sport == b->sport && a->dport == b->dport) ||
+		(a->saddr == b->daddr && a->daddr == b->saddr && a->sport == b->dport && a->dport == b->sport);
+}
+
+bool lqn_step_brings_own(const struct lqn_step *step)
+{
+	const struct lqn_cpu *cpu = step->cpu;
+
+	return cpu->arrival.ts < 0 || same_connection(&cpu->arrival.tuple, &cpu->queued);
+}
+
 static uint64_t tell(struct lqn_causal *c, uint64_t thread, const struct lqn_arrival *data, bool received)
 {
 	struct lqn_event ev = { .type = LQN_EV_PACKET };
@@ -78,6 +91,9 @@ static void sent(struct lqn_step *step, const struct lqn_arrival *data)
 		return;
 	}
 	step->cpu->sent_to_self |= to_self(&data->tuple);
+	if (step->cpu->depth == 0) {
+		step->cpu->queued = data->tuple;
+	}
 	tell(step->causal, step->thread->key, data, false);
 }
 
@@ -102,6 +118,7 @@ void lqn_step_packet(struct lqn_step *step)
 	struct lqn_open_call *call;
 
 	if (rec->packet.protocol != PROTOCOL_TCP) {
+		step->cpu->arrival.ts = -1;
 		return;
 	}
 	step->causal->channels.have_packets = true;

@@ -291,13 +291,17 @@ static void woken(struct lqn_step *step, struct lqn_thread *target)
 		if (target->wake.ts < 0 || target->wake.early) {
 			target->wake = lqn_step_waker(step, target);
 			target->idle_at = lqn_host_idle_at(&c->host, step->rec->ts);
-			lqn_step_call_wakes(step, target);
+			if (target->wake.by) {
+				lqn_step_call_wakes(step, target);
+			}
 		}
 		break;
 	case LQN_THREAD_RUNNING:
 		if (target != step->thread) {
 			target->early = lqn_step_waker(step, target);
-			lqn_step_call_wakes(step, target);
+			if (target->early.by) {
+				lqn_step_call_wakes(step, target);
+			}
 		}
 		break;
 	case LQN_THREAD_UNKNOWN:

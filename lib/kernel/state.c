@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "state.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 
 static void thread_free(gpointer data)
 {
@@ -144,19 +144,43 @@ void lqn_open_call_clear(struct lqn_open_call *call)
 	call->kind = LQN_CALL_NONE;
 }
 
-/* True for layouts with one bit of TASK_REPORT in prev_state. */
-static bool reports_one_bit(int64_t prev_state, const char *release)
-{
-	int major, minor;
+/* First release with one bit of TASK_REPORT in prev_state, and what marks a preempted thread in those before it. */
+#define REPORT_RELEASE (4 * 1000 + 14)
+static const struct {
+	long before;		/* release, major * 1000 + minor */
+	int64_t state_max;	/* TASK_STATE_MAX */
+} raw[] = {
+	{ 3 * 1000 + 9, 0x200 },
+	{ 4 * 1000 + 2, 0x400 },
+	{ 4 * 1000 + 8, 0x800 },
+	{ REPORT_RELEASE, 0x1000 },
+};
+#define RAW_STATE_MAX 0x1e00	/* any of these */
 
-	if (release && sscanf(release, "%d.%d", &major, &minor) == 2) {
-		return major > 4 || (major == 4 && minor >= 14);
-	}
-	return prev_state <= 0x100 && (prev_state & (prev_state - 1)) == 0;
+/* 0: not known. */
+static long release_number(const char *release)
+{
+	char *end;
+	long major = release ? strtol(release, &end, 10) : 0;
+
+	return major > 0 && *end == '.' ? major * 1000 + strtol(end + 1, NULL, 10) : 0;
 }
 
-/* TASK_STATE_MAX of kernels with raw states: 512 (3.x) to 4096; it marks a preempted thread. */
-#define RAW_STATE_MAX 0x1e00
+static bool is_preempted(int64_t prev_state, long number)
+{
+	if (number == 0) {
+		return prev_state == 0x100 || ((prev_state & RAW_STATE_MAX) && !(prev_state & 0xff));
+	}
+	if (number >= REPORT_RELEASE) {
+		return (prev_state & 0x100) != 0;
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(raw); i++) {
+		if (number < raw[i].before) {
+			return prev_state == raw[i].state_max;
+		}
+	}
+	return false;
+}
 
 uint32_t lqn_prev_state(int64_t prev_state, const char *release)
 {
@@ -171,22 +195,18 @@ uint32_t lqn_prev_state(int64_t prev_state, const char *release)
 		{ 0x40, 1 },	/* parked; raw: dead, see below */
 		{ 0x80, 1 },	/* idle kernel thread */
 	};
+	long number;
 
 	if (prev_state >= 0 && prev_state <= 2) {
 		return (uint32_t) prev_state;	/* the same in all, and nearly all there is */
 	}
-	if (reports_one_bit(prev_state, release)) {
-		if (prev_state & 0x100) {
-			return 0;
-		}
-	} else {
-		if ((prev_state & RAW_STATE_MAX) && !(prev_state & 0xff)) {
-			return 0;
-		}
-		/* raw TASK_DEAD is 64, EXIT_ZOMBIE 16 or 32 */
-		if (prev_state & 0x70) {
-			return 16;
-		}
+	number = release_number(release);
+	if (is_preempted(prev_state, number)) {
+		return 0;
+	}
+	/* raw TASK_DEAD is 64; without a release it is more likely that a thread is parked */
+	if (number > 0 && number < REPORT_RELEASE && (prev_state & 0x70)) {
+		return 16;
 	}
 	for (size_t i = 0; i < G_N_ELEMENTS(reasons); i++) {
 		if (prev_state & reasons[i].bits) {

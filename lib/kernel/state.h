@@ -130,6 +130,7 @@ struct lqn_cpu {
 	bool woke_irq_thread;		/* its handler left the rest to its thread */
 	uint32_t raised;		/* softirq vectors that the thread itself has asked for, as bits */
 	bool sent_to_self;		/* the current thread has sent something to this host, not yet delivered */
+	struct lqn_tuple queued;	/* connection of the packet that the current thread's own call sent last */
 	struct lqn_arrival arrival;	/* last packet taken in the present interrupt, or by the present kernel thread */
 	int64_t first, idle_ns, hardirq_ns, softirq_ns;
 };

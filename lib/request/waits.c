@@ -224,7 +224,7 @@ static void word_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct l
 			arc = lqn_arc_new(a, caller, MAX(caller->begin, waiter->last.begin), NULL, word);
 		}
 		mine = lqn_context(a, actor, ev->futex_wake.begin, ev->futex_wake.cpu_begin);
-		if (!mine->tail_of && mine->request && !mine->replied) {
+		if (!mine->tail_of && mine->request && !mine->replied && mine->request->callee == mine) {
 			mine->request->callee = NULL;
 		}
 		mine->tail_of = NULL;
@@ -261,7 +261,9 @@ void lqn_on_futex_block(struct lqn_analysis *a, struct lqn_party *host, const st
 			arc->replied = ev->futex_wait.begin;
 			current->replied = ev->futex_wait.begin;
 		} else {
-			arc->callee = NULL;
+			if (arc->callee == current) {
+				arc->callee = NULL;
+			}
 			current->request = NULL;
 			current->gone = true;
 		}
@@ -286,7 +288,9 @@ void lqn_on_futex_wait(struct lqn_analysis *a, struct lqn_party *host, const str
 		struct lqn_arc *request = actor->pending_request;
 
 		actor->pending_request = NULL;
-		lqn_begin_request(a, actor, request, ev->futex_wait.end, ev->futex_wait.cpu_end);
+		if (!request->callee && request->replied == 0) {	/* else another has taken it meanwhile */
+			lqn_begin_request(a, actor, request, ev->futex_wait.end, ev->futex_wait.cpu_end);
+		}
 	} else if (actor->pending_reply) {
 		struct lqn_invocation *caller = lqn_final(actor->pending_reply);
 

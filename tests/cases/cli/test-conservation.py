@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""
+On real traces: per thread, waits and preemptions lie one behind the other, and the thread's clock ran exactly between them; per CPU,
+idleness and interrupts are within its time; what is blocked without a cause is next to nothing. And each thread's path tiles its life.
+"""
+import collections
+import os
+import re
+import sys
+
+from lqntest import TRACES, Scratch, bt2, run, succeed, trace
+
+EVENT = re.compile(r'^\[[^]]*\] \([^)]*\) lqn:(\w+): \{ (.*) \}$')
+FIELD = re.compile(r'(\w+) = (?:\( "?([^":]*)"? : container = \d+ \)|"((?:[^"\\]|\\.)*)"|(-?\d+))')
+UNEXPLAINED_MAX = 0.001
+NAMES = sorted(n for n in os.listdir(TRACES) if os.path.isdir(trace(n)))
+
+
+def read_events(name):
+    """Of each host: (class, fields)."""
+    out, host = collections.defaultdict(list), None
+    result = succeed(bt2(trace(name), '--component=filter.lqn.causal', '--params=pass-through=no',
+                         '--component=sink.text.pretty'))
+    for line in result.stdout.splitlines():
+        match = EVENT.match(re.sub(r'^(\[[^]]*\] \([^)]*\)) \S+ (lqn:)', r'\1 \2', line))
+        if not match:
+            continue
+        fields = {m[0]: m[1] or m[2] or (int(m[3]) if m[3] else '') for m in FIELD.findall(match.group(2))}
+        if match.group(1) == 'host':
+            host = fields['name']
+        out[host].append((match.group(1), fields))
+    return out
+
+
+def events_of_one_host(name):
+    hosts = read_events(name)
+    # the lines of several hosts are merged, and do not say whose they are
+    return next(iter(hosts.values())) if len(hosts) == 1 else None
+
+
+def threads_are_tiled(name):
+    events = events_of_one_host(name)
+    if events is None:
+        return 'skip'
+    last = {}
+    for kind, f in events:
+        if kind not in ('wait', 'preempted'):
+            continue
+        assert f['begin'] <= f['end'], (kind, f)
+        if kind == 'wait' and f['wake'] >= 0:
+            assert f['begin'] <= f['wake'] <= f['end'], f
+        assert 0 <= f['idle'] <= f['end'] - f['begin'], f
+        if f['thread'] in last:
+            end, cpu = last[f['thread']]
+            assert end <= f['begin'], 'thread %d: %d before %d' % (f['thread'], f['begin'], end)
+            assert f['cpu'] - cpu == f['begin'] - end, 'thread %d at %d: clock %d ns, time %d ns' % (
+                f['thread'], f['begin'], f['cpu'] - cpu, f['begin'] - end)
+        last[f['thread']] = f['end'], f['cpu']
+    assert last
+    return None
+
+
+def cpus_are_within_their_time(name):
+    for events in read_events(name).values():
+        for kind, f in events:
+            if kind == 'cpu':
+                assert 0 <= f['idle'] <= f['end'] - f['begin'], f
+                assert 0 <= f['hardirq'] + f['softirq'] <= f['end'] - f['begin'], f
+
+
+def waits_have_causes(name):
+    unexplained, blocked, idle_wakers = 0, 0, set()
+    for events in read_events(name).values():
+        kernel = {f['thread'] for kind, f in events if kind == 'thread' and f['kernel']}
+        for kind, f in events:
+            if kind != 'wait' or f['open'] or f['thread'] in kernel or f['state'] == 0:
+                continue
+            until = f['wake'] if f['wake'] >= 0 else f['end']
+            blocked += until - f['begin']
+            if f['cause'] == 'unknown':
+                unexplained += until - f['begin']
+            if f['cause'] in ('timer', 'device', 'ipi', 'interrupt'):
+                idle_wakers.add(f['by'])
+    assert blocked > 0
+    assert unexplained <= UNEXPLAINED_MAX * blocked, '%.3f %% of %.3f s have no cause' % (100 * unexplained / blocked, blocked / 1e9)
+    assert idle_wakers <= {0}, 'an interrupt was blamed on a thread'
+
+
+def paths_tile(name):
+    hosts = read_events(name)
+    for events in list(hosts.values())[:1]:
+        waits = collections.Counter(f['thread'] for kind, f in events if kind == 'wait')
+        host = next(f['name'] for kind, f in events if kind == 'host')
+        for key, _ in waits.most_common(3):
+            with Scratch() as dir:
+                result = bt2(trace(name), '--component=filter.lqn.causal', '--component=sink.lqn.model',
+                             '--params=summary=no,output="%s",thread="%s:%d"' % (dir('out'), host, key & 0xffffffff))
+                succeed(result)
+                with open(dir('out/thread-path.tsv')) as file:
+                    rows = [line.split('\t') for line in file.read().splitlines()[1:]]
+                assert rows, 'no rows'
+                for one, two in zip(rows, rows[1:]):
+                    assert one[1] == two[0], (one, two)
+                assert all(int(r[0]) < int(r[1]) for r in rows)
+
+
+run([('%s: %s' % (name, test.__name__.replace('_', ' ')), lambda name=name, test=test: test(name))
+     for name in NAMES for test in (threads_are_tiled, cpus_are_within_their_time, waits_have_causes, paths_tile)])
+sys.stdout.flush()

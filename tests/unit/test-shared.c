@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* What programs do through shared memory: locks inside a process, and requests from one to another, seen by futexes alone. */
+#include "talk.h"
+
+#include <string.h>
+
+#include "suite.h"
+
+#define CYCLES 60
+#define WORD 8192
+enum { CLIENT = 1, SERVER = 2, CLIENT_2 = 4, WORKER_2 = 6 };
+
+static struct talk t;
+static struct lqn_model *model;
+
+static void near(double got, double want)
+{
+	ck_assert_double_eq_tol(got, want, want * 0.03 + 1e-7);
+}
+
+static void futex_wait(int thread, int word)
+{
+	feed(t.feed, "%ld c%d +futex %d 0 1\n%ld c%d sw %d>0 S", t.now, thread, word, t.now, thread, thread);
+}
+
+/* `thread` wakes `woken` out of its wait; both run. */
+static void futex_wake(int thread, int word, int woken)
+{
+	long now = t.now++;
+
+	feed(t.feed, "%ld c%d +futex %d 1 1\n%ld c%d wk %d\n%ld c%d sw 0>%d R\n%ld c%d -futex 1\n%ld c%d -futex 0", now, thread,
+		word, now, thread, woken, now, woken, woken, now + 1, thread, now + 1, woken);
+}
+
+static void futex_wake_nobody(int thread, int word)
+{
+	feed(t.feed, "%ld c%d +futex %d 1 1\n%ld c%d -futex 0", t.now, thread, word, t.now, thread);
+}
+
+static struct lqn_task *find_lock(void)
+{
+	struct lqn_task *found = NULL;
+
+	for (guint i = 0; i < model->processors->len; i++) {
+		const struct lqn_processor *processor = model->processors->pdata[i];
+
+		for (guint k = 0; k < processor->tasks->len; k++) {
+			struct lqn_task *task = processor->tasks->pdata[k];
+
+			if (task->kind == LQN_TASK_LOCK) {
+				ck_assert_msg(!found, "two locks: %s, %s", found->name, task->name);
+				found = task;
+			}
+		}
+	}
+	return found;
+}
+
+/* Two clients, each with a connection to a thread of its own of one server. */
+static void start_two_workers(void)
+{
+	talk_start(&t);
+	talk_process(&t, CLIENT, "client");
+	talk_process(&t, CLIENT_2, "client");
+	talk_process(&t, SERVER, "server");
+	talk_connect(&t, CLIENT, 5, SERVER, 7);
+	talk_connect(&t, CLIENT_2, 5, SERVER, 8);
+	talk_thread(&t, SERVER, WORKER_2);
+	talk_await(&t, WORKER_2, "recvfrom", 8);
+	talk_await(&t, SERVER, "recvfrom", 7);
+}
+
+/*
+ * Both ask at a time. The first has the lock for 100 us, the second waits for it and has it for 80 us. Then the second sleeps for
+ * 300 us; the first, which has nothing to do, is woken with it.
+ */
+static void contend(void)
+{
+	talk_work(&t, 30);
+	talk_request(&t, CLIENT, 5, SERVER);
+	talk_work(&t, 20);
+	talk_request(&t, CLIENT_2, 5, WORKER_2);
+	talk_work(&t, 20);
+	futex_wait(WORKER_2, WORD);
+	talk_work(&t, 60);
+	futex_wake(SERVER, WORD, WORKER_2);
+	talk_work(&t, 10);
+	talk_reply(&t, SERVER, 7, CLIENT);
+	feed(t.feed, "%ld c%d +nanosleep\n%ld c%d sw %d>0 S", t.now, CLIENT, t.now, CLIENT, CLIENT);
+	talk_work(&t, 70);
+	futex_wake_nobody(WORKER_2, WORD);
+	talk_work(&t, 5);
+	talk_reply(&t, WORKER_2, 8, CLIENT_2);
+	talk_sleep(&t, CLIENT_2, 300);
+	feed(t.feed, "%ld c%d +hrtimer 1\n%ld c%d wk %d\n%ld c%d -hrtimer 1\n%ld c%d sw 0>%d R\n%ld c%d -nanosleep 0", t.now, CLIENT,
+		t.now, CLIENT, CLIENT, t.now, CLIENT, t.now, CLIENT, CLIENT, t.now, CLIENT);
+}
+
+START_TEST(what_is_waited_for_and_handed_on_is_a_lock)
+{
+	struct lqn_task *lock;
+	struct lqn_entry *held;
+	struct lqn_task *server;
+	double demand = 0;
+
+	start_two_workers();
+	for (int i = 0; i < CYCLES; i++) {
+		contend();
+	}
+	model = talk_finish(&t, NULL);
+	lock = find_lock();
+	ck_assert_ptr_nonnull(lock);
+	ck_assert_uint_eq(lock->multiplicity, 1);
+	ck_assert_int_eq(lock->sched, LQN_SCHED_FCFS);
+	held = lock->entries->pdata[0];
+	ck_assert_double_gt(held->phase[0].demand, 60e-6);
+	ck_assert_double_lt(held->phase[0].demand, 110e-6);
+	/* what is done inside the lock is not also done outside: the two requests take 114 and 109 us of CPU */
+	server = talk_task(model, "server");
+	ck_assert_ptr_nonnull(server);
+	ck_assert_uint_eq(server->multiplicity, 2);
+	for (guint i = 0; i < server->entries->len; i++) {
+		struct lqn_entry *entry = server->entries->pdata[i];
+		double inside = 0;
+
+		for (guint k = 0; k < lock->entries->len; k++) {
+			struct lqn_entry *passage = lock->entries->pdata[k];
+
+			inside += talk_calls(entry, passage, LQN_SYNC) * passage->phase[0].demand;
+		}
+		demand += entry->throughput * (entry->phase[0].demand + entry->phase[1].demand + inside);
+	}
+	near(demand / server->throughput, (114e-6 + 109e-6) / 2);
+	lqn_model_free(model);
+}
+END_TEST
+
+START_TEST(a_lock_that_nobody_waits_for_is_not_seen)
+{
+	start_two_workers();
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 30);
+		talk_request(&t, CLIENT, 5, SERVER);
+		talk_work(&t, 20);
+		futex_wake_nobody(SERVER, WORD);
+		talk_work(&t, 30);
+		talk_reply(&t, SERVER, 7, CLIENT);
+		talk_sleep(&t, CLIENT, 400);
+	}
+	model = talk_finish(&t, NULL);
+	ck_assert_ptr_null(find_lock());
+	lqn_model_free(model);
+}
+END_TEST
+
+START_TEST(waiting_for_work_is_no_lock)
+{
+	start_two_workers();
+	futex_wake_nobody(CLIENT, WORD);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 30);
+		talk_request(&t, CLIENT, 5, SERVER);
+		talk_work(&t, 20);
+		talk_reply(&t, SERVER, 7, CLIENT);
+		talk_sleep(&t, CLIENT, 400);
+	}
+	model = talk_finish(&t, NULL);
+	ck_assert_ptr_null(find_lock());
+	near(talk_entry(model, "server")->phase[0].demand, 22e-6);
+	lqn_model_free(model);
+}
+END_TEST
+
+START_TEST(requests_through_shared_memory_are_calls)
+{
+	struct lqn_entry *asks, *does;
+
+	talk_start(&t);
+	talk_process(&t, CLIENT, "client");
+	talk_process(&t, SERVER, "server");
+	/* a word of each for requests and one for answers; mapped at different addresses */
+	futex_wait(SERVER, 4096);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 30);
+		futex_wake(CLIENT, 12288, SERVER);
+		futex_wait(CLIENT, 16384);
+		talk_work(&t, 90);
+		futex_wake(SERVER, 8192, CLIENT);
+		futex_wait(SERVER, 4096);
+		talk_sleep(&t, CLIENT, 400);
+	}
+	model = talk_finish(&t, NULL);
+	asks = talk_entry(model, "client");
+	does = talk_entry(model, "server");
+	near(talk_calls(asks, does, LQN_SYNC), 1);
+	near(does->phase[0].demand + does->phase[1].demand, 92e-6);
+	lqn_model_free(model);
+}
+END_TEST
+
+SUITE("shared", what_is_waited_for_and_handed_on_is_a_lock, a_lock_that_nobody_waits_for_is_not_seen,
+	waiting_for_work_is_no_lock, requests_through_shared_memory_are_calls)
