@@ -50,6 +50,8 @@ static void (*const handlers[LQN_REC_COUNT])(struct lqn_step *step) = {
 	[LQN_REC_STATE_FD] = lqn_step_state_fd,
 	[LQN_REC_STATE_IRQ] = lqn_step_state_irq,
 	[LQN_REC_STATE_END] = step_nothing,
+	[LQN_REC_SPAN_BEGIN] = lqn_step_span,
+	[LQN_REC_SPAN_END] = lqn_step_span,
 	[LQN_REC_OTHER] = lqn_step_mark,
 };
 
@@ -79,7 +81,7 @@ static void handle_other(struct lqn_causal *c, struct lqn_record *rec)
 	struct lqn_step step = { c, rec, NULL, NULL };
 
 	c->now = MAX(c->now, rec->ts);
-	handlers[LQN_REC_OTHER](&step);
+	handlers[rec->type](&step);
 	g_free(rec->text);
 }
 
@@ -130,7 +132,7 @@ void lqn_causal_push(struct lqn_causal *c, struct lqn_record *rec)
 	}
 	c->records++;
 	c->have_waking |= rec->type == LQN_REC_WAKING;
-	if (rec->type == LQN_REC_OTHER) {
+	if (rec->type == LQN_REC_OTHER || rec->type == LQN_REC_SPAN_BEGIN || rec->type == LQN_REC_SPAN_END) {
 		handle_other(c, rec);	/* of another layer: it needs no CPU's thread */
 		return;
 	}

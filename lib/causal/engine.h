@@ -108,8 +108,9 @@ void lqn_step_packet_copy(struct lqn_step *step);
 /* The number of the lqn:packet of what has arrived on the CPU and wakes `target`; 0: nothing to tell. */
 uint64_t lqn_step_arrival(const struct lqn_step *step, const struct lqn_thread *target);
 
-/* marks.c: candidates for boundaries */
+/* marks.c: candidates for boundaries, and what programs tell of their requests */
 void lqn_step_mark(struct lqn_step *step);
+void lqn_step_span(struct lqn_step *step);
 
 /* What a call does with its object. */
 enum lqn_call_class {

@@ -55,6 +55,12 @@ static void stop_running(struct lqn_thread *thread, int64_t ts)
 	thread->since = ts;
 }
 
+/* ns with an idle CPU since the thread became runnable; at most `time`, for what is found out late ended earlier. */
+static int64_t idle_since(const struct lqn_causal *c, const struct lqn_thread *thread, int64_t time)
+{
+	return CLAMP(lqn_host_idle_at(&c->host, c->now) - thread->idle_at, 0, time);
+}
+
 static void emit_wait(struct lqn_causal *c, struct lqn_thread *thread, int64_t end, bool open)
 {
 	const struct lqn_waker *wake = &thread->wake;
@@ -71,7 +77,7 @@ static void emit_wait(struct lqn_causal *c, struct lqn_thread *thread, int64_t e
 	ev.wait.wake = woken ? wake->ts : -1;
 	ev.wait.end = end;
 	ev.wait.cpu = thread->cpu_ns;
-	ev.wait.idle = woken ? lqn_host_idle_at(&c->host, c->now) - thread->idle_at : 0;
+	ev.wait.idle = woken ? idle_since(c, thread, end - wake->ts) : 0;
 	ev.wait.call_begin = call->kind != LQN_CALL_NONE ? call->begin : 0;
 	ev.wait.object = call->kind != LQN_CALL_NONE ? call->object_id : 0;
 	ev.wait.via = woken ? wake->via : 0;
@@ -98,7 +104,7 @@ static void emit_preempted(struct lqn_causal *c, struct lqn_thread *thread, int6
 	ev.preempted.begin = thread->since;
 	ev.preempted.end = end;
 	ev.preempted.cpu = thread->cpu_ns;
-	ev.preempted.idle = lqn_host_idle_at(&c->host, c->now) - thread->idle_at;
+	ev.preempted.idle = idle_since(c, thread, end - thread->since);
 	lqn_causal_emit(c, &ev);
 }
 

@@ -249,6 +249,16 @@ static const struct lqn_event_field mark_fields[] = {
 	TIME(mark, at),
 };
 
+static const struct lqn_event_field span_fields[] = {
+	U64(span, thread),
+	U64(span, trace),
+	U64(span, span),
+	U64(span, parent),
+	TIME(span, at),
+	U32(span, begin),
+	STR(span, name),
+};
+
 static const struct lqn_event_field loss_fields[] = {
 	TIME(loss, begin),
 	TIME(loss, end),
@@ -312,6 +322,7 @@ static const struct lqn_event_class classes[] = {
 	[LQN_EV_DISK] = CLASS(disk),
 	[LQN_EV_ACCEPT] = CLASS(accept),
 	[LQN_EV_MARK] = CLASS(mark),
+	[LQN_EV_SPAN] = CLASS(span),
 	[LQN_EV_LOSS] = CLASS(loss),
 	[LQN_EV_CPU] = CLASS(cpu),
 	[LQN_EV_INTERRUPT] = CLASS(interrupt),

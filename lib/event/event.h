@@ -31,6 +31,7 @@ enum lqn_event_type {
 	LQN_EV_DISK,
 	LQN_EV_ACCEPT,
 	LQN_EV_MARK,
+	LQN_EV_SPAN,
 	LQN_EV_LOSS,
 	LQN_EV_CPU,
 	LQN_EV_INTERRUPT,
@@ -184,6 +185,13 @@ struct lqn_event {
 			const char *name, *value;
 			int64_t at;
 		} mark;
+		/* a span of a program begins (begin = 1) or ends on a thread */
+		struct {
+			uint64_t thread, trace, span, parent;
+			int64_t at;
+			uint32_t begin;
+			const char *name;
+		} span;
 		struct {
 			int64_t begin, end;	/* nothing that spans any of it can be trusted */
 			uint64_t count;

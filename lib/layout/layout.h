@@ -19,6 +19,7 @@ enum lqn_field_kind {
 	LQN_FIELD_COMM,		/* char[LQN_COMM_LEN]: string, or array of 8-bit integers with or without a zero */
 	LQN_FIELD_TEXT,		/* `text` of the record: string or array, copied */
 	LQN_FIELD_FDS,		/* exit.fd and exit.n_fds: array of integers, or of structures with `fd` (epoll: `data_union.fd`) */
+	LQN_FIELD_ID,		/* uint64_t: an integer, or the last 16 digits of a hexadecimal string; 0 if it is neither */
 	LQN_FIELD_PACKET,	/* the network header with all that it holds: packet.saddr and so on */
 };
 
@@ -40,6 +41,9 @@ struct lqn_layout_event {
  * (`sched_switch`, `syscall_entry_read`, `sched:sched_switch` …). The result lives for ever.
  */
 const struct lqn_layout_event *lqn_layout_find(const char *name);
+
+/* The row for an event class of a user-space trace that tells of spans; NULL: it does not. */
+const struct lqn_layout_event *lqn_layout_find_span(const char *name);
 
 /* An event's name without the tracer's prefix: `openat` of `syscall_entry_openat`. Points into `name`. */
 const char *lqn_layout_short_name(const char *name);

@@ -35,6 +35,8 @@ enum lqn_record_type {
 	LQN_REC_STATE_FD,	/* state, text = file name */
 	LQN_REC_STATE_IRQ,	/* irq: the name of an interrupt's device */
 	LQN_REC_STATE_END,	/* nothing: the dump of the initial state is complete */
+	LQN_REC_SPAN_BEGIN,	/* span, text = name; of a program, not the kernel */
+	LQN_REC_SPAN_END,	/* span */
 	LQN_REC_OTHER,		/* an event without a meaning to the engine: it may be a mark */
 	LQN_REC_COUNT
 };
@@ -155,6 +157,9 @@ struct lqn_record {
 		struct {
 			int32_t sig, tid;
 		} signal;
+		struct {
+			uint64_t trace, span, parent;	/* parent 0: none */
+		} span;
 		struct {
 			uint64_t file_table;
 			int32_t tid, pid, ppid, fd, type, status;

@@ -19,6 +19,7 @@ struct lqn_lock_use {
 struct lqn_cluster {
 	struct lqn_service *service;
 	const char *kind;		/* `cycle`, `sync`, `async` */
+	const char *operation;		/* name of its spans; NULL: not told */
 	GPtrArray *members;		/* struct lqn_invocation, begun in the window */
 	GHashTable *shape;		/* what one calls and which locks it takes -> double *, per invocation; owned */
 	double demand;			/* ns per invocation */

@@ -67,6 +67,18 @@ static const char *path_of(struct lqn_build *build, struct lqn_invocation *it, i
 	return it->path;
 }
 
+/* What invocations are grouped by at first: the operation where it is told, else the path of callers. */
+static const char *group_of(struct lqn_build *build, struct lqn_invocation *it)
+{
+	if (it->operation && it->request) {
+		g_autofree char *key = g_strdup_printf("%s@%u=%s:%s", lqn_service_name(it->actor), it->actor->host->number,
+			it->operation, kind_of(it));
+
+		return g_intern_string(key);
+	}
+	return path_of(build, it, 0);
+}
+
 static double demand_of(const struct lqn_invocation *it)
 {
 	return (double) (it->cpu[0] + it->cpu[1] + it->send_cpu);
@@ -160,8 +172,9 @@ static bool alike(const struct lqn_cluster *cluster, GHashTable *shape, double d
 		covers(cluster->shape, shape) && covers(shape, cluster->shape);
 }
 
-struct group {			/* invocations with one path of callers */
+struct group {			/* invocations of one operation, or with one path of callers */
 	const char *path, *kind;
+	const char *operation;	/* NULL: not told */
 	GPtrArray *members;
 };
 
@@ -190,13 +203,14 @@ static GPtrArray *group_by_path(struct lqn_build *build, const struct lqn_servic
 
 	for (guint i = 0; i < service->members->len; i++) {
 		struct lqn_invocation *it = service->members->pdata[i];
-		const char *path = path_of(build, it, 0);
+		const char *path = group_of(build, it);
 		struct group *group = g_hash_table_lookup(by_path, path);
 
 		if (!group) {
 			group = g_new0(struct group, 1);
 			group->path = path;
 			group->kind = kind_of(it);
+			group->operation = it->request ? it->operation : NULL;
 			group->members = g_ptr_array_new();
 			g_hash_table_insert(by_path, (gpointer) path, group);
 			g_ptr_array_add(groups, group);
@@ -241,13 +255,14 @@ static void split(struct lqn_build *build, struct lqn_service *service)
 		for (guint k = 0; k < service->clusters->len && !found; k++) {
 			struct lqn_cluster *cluster = service->clusters->pdata[k];
 
-			if (cluster->kind == group->kind && (service->root || group->members->len < SMALL_PATH * total ||
+			if (cluster->kind == group->kind && cluster->operation == group->operation && (service->root || group->members->len < SMALL_PATH * total ||
 					alike(cluster, shape, demand))) {
 				found = cluster;
 			}
 		}
 		if (!found) {
 			found = cluster_new(service, group->kind);
+			found->operation = group->operation;
 			found->shape = g_hash_table_ref(shape);
 			found->demand = demand;
 		}
@@ -263,7 +278,7 @@ static void split(struct lqn_build *build, struct lqn_service *service)
 struct lqn_cluster *lqn_build_cluster_of(struct lqn_build *build, struct lqn_invocation *invocation)
 {
 	if (!invocation->cluster) {
-		invocation->cluster = g_hash_table_lookup(build->by_path, path_of(build, invocation, 0));
+		invocation->cluster = g_hash_table_lookup(build->by_path, group_of(build, invocation));
 	}
 	return invocation->cluster;
 }
@@ -283,7 +298,8 @@ void lqn_build_entries(struct lqn_build *build)
 			if (cluster->members->len < SMALL_ENTRY * service->members->len) {
 				continue;
 			}
-			wanted = g_strdup_printf("%s_%s", service->task->name, cluster->kind);
+			wanted = g_strdup_printf("%s_%s", service->task->name,
+				cluster->operation ? cluster->operation : cluster->kind);
 			cluster->entry = lqn_task_add_entry(service->task, lqn_build_name(build, wanted));
 		}
 	}

@@ -110,6 +110,7 @@ static void hand_over(struct lqn_invocation *from, struct lqn_invocation *into, 
 		append_arc(into, arc);
 	}
 	from->arcs = from->last_arc = NULL;
+	into->operation = into->operation ? into->operation : second_phase ? NULL : from->operation;
 	into->delay += from->delay;
 	into->disk_ns += from->disk_ns;
 	into->disks += from->disks;
@@ -228,6 +229,7 @@ struct lqn_invocation *lqn_context(struct lqn_analysis *a, struct lqn_actor *act
 		invocation->origin = LQN_ORIGIN_HANDOVER;
 	}
 	actor->woke_from_sleep = false;
+	invocation->operation = lqn_actor_operation(actor, invocation->begin);
 	actor->current = invocation;
 	return invocation;
 }

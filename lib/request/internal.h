@@ -72,6 +72,7 @@ struct lqn_invocation {
 	GPtrArray *actors;			/* others that worked on it: struct lqn_actor; owned; NULL: none */
 	enum lqn_origin origin;
 	bool anonymous, absolute, forwarded, gone;
+	const char *operation;			/* name of the span that it is; interned; NULL: not known */
 	/* for the model */
 	const char *path;			/* of callers, interned; NULL: not made yet */
 	struct lqn_cluster *cluster;
@@ -116,6 +117,13 @@ struct lqn_unit {			/* a process */
 	bool serves;			/* it was seen to receive requests, or to accept */
 };
 
+#define LQN_SPANS_MAX 16		/* nested spans kept */
+
+struct lqn_open_span {
+	uint64_t span;
+	const char *name;		/* interned */
+};
+
 struct lqn_hold {			/* a lock that a thread has after a contended wait for it */
 	uint64_t word;
 	int64_t since, cpu, slept;
@@ -153,6 +161,10 @@ struct lqn_actor {
 	struct lqn_hold holds[LQN_HOLDS_MAX];
 	uint32_t n_holds;
 	bool served;
+	struct lqn_open_span spans[LQN_SPANS_MAX];	/* open on the thread, outermost first */
+	uint32_t n_spans;
+	const char *last_span;		/* that ended last, at … */
+	int64_t last_span_end;
 };
 
 struct lqn_cpu_use {
@@ -315,12 +327,15 @@ int64_t lqn_start_cpu(const struct lqn_actor *actor, int64_t cpu);
 /* Latency of the wait in the call that began at `call_begin`. */
 int64_t lqn_latency_in(const struct lqn_actor *actor, int64_t call_begin);
 void lqn_actor_worked(struct lqn_invocation *invocation, struct lqn_actor *actor);
+/* spans.c: the operation of a context that begins at `since`; interned; NULL: none is told of. */
+const char *lqn_actor_operation(const struct lqn_actor *actor, int64_t since);
 /* messages.c */
 void lqn_on_send(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 void lqn_on_receive(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 /* waits.c */
 void lqn_on_wait(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 void lqn_on_end(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
+void lqn_on_span(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 void lqn_on_sleep(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 void lqn_on_awake(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 void lqn_on_disk(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);

@@ -38,7 +38,7 @@ struct lqn_order {
 
 enum action {
 	ON_WAIT, ON_SEND, ON_RECEIVE, ON_SLEEP, ON_AWAKE, ON_DISK, ON_FUTEX_BLOCK, ON_FUTEX_WAIT, ON_FUTEX_WAKE,
-	ON_END,
+	ON_END, ON_SPAN,
 };
 
 static const struct {
@@ -54,6 +54,7 @@ static const struct {
 	[ON_SEND] = { 2, lqn_on_send },
 	[ON_FUTEX_BLOCK] = { 2, lqn_on_futex_block },
 	[ON_FUTEX_WAKE] = { 2, lqn_on_futex_wake },
+	[ON_SPAN] = { 2, lqn_on_span },
 	[ON_END] = { 3, lqn_on_end },
 };
 
@@ -310,6 +311,7 @@ static void count_accept(struct lqn_party *host, const struct lqn_event *ev)
 
 void lqn_order_push(struct lqn_order *order, struct lqn_party *host, const struct lqn_event *ev)
 {
+	struct lqn_event span;
 	uint32_t slot;
 
 	switch (ev->type) {
@@ -340,6 +342,12 @@ void lqn_order_push(struct lqn_order *order, struct lqn_party *host, const struc
 	case LQN_EV_EXIT:
 		lqn_party_actor(host, ev->exit.thread)->died = ev->exit.at;
 		push(order, host, take_slot(order, ev), ON_END, ev->exit.at);
+		break;
+	case LQN_EV_SPAN:
+		/* the name must outlive the event */
+		span = *ev;
+		span.span.name = g_intern_string(ev->span.name);
+		push(order, host, take_slot(order, &span), ON_SPAN, ev->span.at);
 		break;
 	case LQN_EV_DISK:
 		push(order, host, take_slot(order, ev), ON_DISK, ev->disk.end);

@@ -171,6 +171,21 @@ static bool handle_kernel_event(struct causal_iter *iter, struct upstream *up,
 	return true;
 }
 
+/* A program tells of the begin or the end of a span. */
+static bool handle_span_event(struct causal_iter *iter, struct upstream *up,
+	const struct lqn_binding *binding, const bt_event *event, const bt_clock_snapshot *cs,
+	int64_t ts)
+{
+	struct lqn_record rec;
+
+	if (!up->host->engine && !start_host(iter, up->host, cs)) {
+		return false;
+	}
+	lqn_binding_fill(binding, event, ts, &rec);
+	lqn_causal_push(up->host->engine, &rec);
+	return true;
+}
+
 /* An event without a layout, outside of a kernel trace: a candidate for a mark. */
 static bool handle_other_event(struct causal_iter *iter, struct upstream *up,
 	struct lqn_binding *binding, const bt_event *event, const bt_clock_snapshot *cs,
@@ -205,6 +220,9 @@ static bool handle_event(struct causal_iter *iter, struct upstream *up, const bt
 	if (lqn_binding_is_own(binding)) {
 		iter->own_events++;
 		return true;
+	}
+	if (lqn_binding_is_span(binding)) {
+		return !cs || handle_span_event(iter, up, binding, event, cs, iter->now);
 	}
 	kernel = lqn_binding_layout(binding) && !up->user;
 	if (!kernel && up->kernel) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "plugin/common/bound.h"
 #include <glib.h>
+#include <string.h>
 
 /* ---- storing ------------------------------------------------------------- */
 
@@ -97,6 +98,23 @@ static void store_fds(const struct lqn_bound *bound, const bt_field *field,
 	}
 }
 
+static void store_id(const struct lqn_bound *bound, const bt_field *field,
+	struct lqn_record *rec)
+{
+	uint64_t *to = at(rec, bound->offset);
+	char text[64];
+	size_t len;
+
+	if (bound->access.integer) {
+		*to = (uint64_t) bound->access.integer(field);
+		return;
+	}
+	memset(text, 0, sizeof(text));
+	lqn_access_copy_text(&bound->access, field, text, sizeof(text) - 1);
+	len = strlen(text);
+	*to = g_ascii_strtoull(text + (len > 16 ? len - 16 : 0), NULL, 16);
+}
+
 static void store_packet(const struct lqn_bound *bound, const bt_field *field,
 	struct lqn_record *rec)
 {
@@ -181,6 +199,12 @@ static bool bind_fds(struct lqn_bound *bound)
 	return bound->part[bound->n_parts - 1].integer != NULL;
 }
 
+static bool bind_id(struct lqn_bound *bound)
+{
+	bound->store = store_id;
+	return bound->access.integer || is_text(&bound->access);
+}
+
 static bool bind_packet(struct lqn_bound *bound)
 {
 	bound->store = store_packet;
@@ -196,6 +220,7 @@ static bool (*const binders[])(struct lqn_bound *bound) = {
 	[LQN_FIELD_COMM] = bind_comm,
 	[LQN_FIELD_TEXT] = bind_text,
 	[LQN_FIELD_FDS] = bind_fds,
+	[LQN_FIELD_ID] = bind_id,
 	[LQN_FIELD_PACKET] = bind_packet,
 };
 

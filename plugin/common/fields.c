@@ -29,7 +29,7 @@ struct lqn_binding {
 	unsigned n_marks, marked;	/* marked: events so far */
 	struct mark_member marks[LQN_MARK_MEMBERS];
 	GString *missing;		/* owned; NULL: nothing is */
-	bool own;
+	bool own, span;
 };
 
 /* ---- binding ------------------------------------------------------------- */
@@ -137,6 +137,10 @@ static struct lqn_binding *binding_new(const bt_event_class *ec)
 	name = g_intern_string(name ? name : "unnamed");
 	binding->own = g_str_has_prefix(name, OWN_PREFIX);
 	binding->layout = binding->own ? NULL : lqn_layout_find(name);
+	if (!binding->own && !binding->layout) {
+		binding->layout = lqn_layout_find_span(name);
+		binding->span = binding->layout != NULL;
+	}
 	if (binding->layout) {
 		lqn_record_init(&binding->init, binding->layout);
 		bind_fields(binding, payload);
@@ -150,6 +154,14 @@ static struct lqn_binding *binding_new(const bt_event_class *ec)
 	binding->init.cpu = -1;
 	binding->init.tid = -1;
 	bind_outers(binding, ec);
+	if (binding->span) {
+		/* what user space knows of its threads: the same outside of PID namespaces */
+		bind_outer(&binding->tid, "vtid", bt_event_class_borrow_specific_context_field_class_const(ec),
+			bt_event_borrow_specific_context_field_const);
+		bind_outer(&binding->tid, "vtid", bt_stream_class_borrow_event_common_context_field_class_const(
+			bt_event_class_borrow_stream_class_const(ec)),
+			bt_event_borrow_common_context_field_const);
+	}
 	return binding;
 }
 
@@ -235,6 +247,11 @@ const char *lqn_binding_name(const struct lqn_binding *binding)
 const struct lqn_layout_event *lqn_binding_layout(const struct lqn_binding *binding)
 {
 	return binding->layout;
+}
+
+bool lqn_binding_is_span(const struct lqn_binding *binding)
+{
+	return binding->span;
 }
 
 bool lqn_binding_is_own(const struct lqn_binding *binding)

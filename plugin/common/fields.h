@@ -40,6 +40,9 @@ const char *lqn_binding_name(const struct lqn_binding *binding);
 /* The layout's row, or NULL. */
 const struct lqn_layout_event *lqn_binding_layout(const struct lqn_binding *binding);
 
+/* Whether this is an event that tells of a span. */
+bool lqn_binding_is_span(const struct lqn_binding *binding);
+
 /* Whether this is an event of our own vocabulary (`lqn:…`). */
 bool lqn_binding_is_own(const struct lqn_binding *binding);
 
