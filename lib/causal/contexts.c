@@ -275,7 +275,7 @@ static void woken_by_thread(const struct lqn_step *step, const struct lqn_thread
 		waker->cause = cause_of_call(by);
 	}
 	/* on the CPU that takes the thread, which need not be the waker's */
-	if (step->rec->type == LQN_REC_WAKEUP) {
+	if (step->rec->type == LQN_REC_WAKEUP || step->cpu->in_hole) {
 		waker->evidence = LQN_INFERRED;
 	}
 }

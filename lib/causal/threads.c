@@ -215,6 +215,7 @@ void lqn_causal_resync(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thr
 	}
 	if (cpu->known || cpu->current) {
 		c->holes++;
+		cpu->in_hole = true;
 	}
 	if (thread) {
 		if (thread->state == LQN_THREAD_UNKNOWN && thread->cpu < 0 && thread->dumped == LQN_DUMPED_READY &&
@@ -258,7 +259,8 @@ void lqn_step_switch(struct lqn_step *step)
 	}
 	cpu->completed = 0;
 	cpu->arrival.ts = -1;
-	cpu->sent_to_self = false;
+	cpu->sent_to_self = cpu->in_hole = false;
+	cpu->raised = 0;
 	if (step->thread) {
 		lqn_causal_announce(c, step->thread, rec->sw.prev_comm);
 		leave(c, step->thread, rec);

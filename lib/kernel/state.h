@@ -128,6 +128,7 @@ struct lqn_cpu {
 	uint64_t completed;		/* device that completed a request in the present interrupt; 0: none */
 	int64_t last_irq, last_irq_end;	/* number of the last device interrupt */
 	bool woke_irq_thread;		/* its handler left the rest to its thread */
+	bool in_hole;			/* since its last switch another was missed: who runs is known from the next one only */
 	uint32_t raised;		/* softirq vectors that the thread itself has asked for, as bits */
 	bool sent_to_self;		/* the current thread has sent something to this host, not yet delivered */
 	struct lqn_tuple queued;	/* connection of the packet that the current thread's own call sent last */

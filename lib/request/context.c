@@ -183,14 +183,17 @@ int64_t lqn_latency_in(const struct lqn_actor *actor, int64_t call_begin)
 }
 
 struct lqn_invocation *lqn_begin_request(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_arc *request,
-	int64_t ts, int64_t cpu)
+	int64_t ts, int64_t cpu_begin, int64_t cpu)
 {
 	const struct lqn_interval *last = &actor->last;
 	int64_t start = lqn_start_cpu(actor, cpu);
 	bool after_wait = last->end > 0 && actor->last_ts <= last->end;
 	struct lqn_invocation *invocation;
 
-	if (last->end > 0 && !after_wait) {
+	if (actor->current && !actor->current->tail_of && !actor->current->replied && !after_wait) {
+		/* it still worked on one that wants no answer, up to this call */
+		start = MAX(start, cpu_begin);
+	} else if (last->end > 0 && !after_wait) {
 		start = MAX(start, actor->last_cpu);
 	}
 	lqn_charge(actor, start, last->end > 0 ? last->end : ts);

@@ -314,9 +314,9 @@ void lqn_settle(struct lqn_actor *actor);
 /* Nothing more comes of the thread, whose CPU clock is at `cpu`. */
 void lqn_conclude(struct lqn_actor *actor, int64_t cpu, int64_t ts);
 void lqn_merge(struct lqn_invocation *from, struct lqn_invocation *into);
-/* A request reaches a thread, in a call that ended at `ts` with the CPU clock at `cpu`. */
+/* A request reaches a thread, in a call that ended at `ts`, with the CPU clock from `cpu_begin` to `cpu`. */
 struct lqn_invocation *lqn_begin_request(struct lqn_analysis *analysis, struct lqn_actor *actor,
-	struct lqn_arc *request, int64_t ts, int64_t cpu);
+	struct lqn_arc *request, int64_t ts, int64_t cpu_begin, int64_t cpu);
 /* The context of something that a thread does at `ts` of its own accord. */
 struct lqn_invocation *lqn_context(struct lqn_analysis *analysis, struct lqn_actor *actor, int64_t ts, int64_t cpu);
 /* The reply of `done` went out in a call of the thread. */

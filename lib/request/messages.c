@@ -364,7 +364,7 @@ void lqn_on_receive(struct lqn_analysis *a, struct lqn_party *host, const struct
 			receive_queue_reply(actor, message, ev);
 		} else if (!stream || !message->arc || !message->arc->callee) {
 			struct lqn_invocation *invocation = lqn_begin_request(a, actor, message->arc,
-				ev->receive.end, ev->receive.cpu_end);
+				ev->receive.end, ev->receive.cpu_begin, ev->receive.cpu_end);
 
 			invocation->conn = end;
 			if (stream && end->sends > 0) {

@@ -289,7 +289,8 @@ void lqn_on_futex_wait(struct lqn_analysis *a, struct lqn_party *host, const str
 
 		actor->pending_request = NULL;
 		if (!request->callee && request->replied == 0) {	/* else another has taken it meanwhile */
-			lqn_begin_request(a, actor, request, ev->futex_wait.end, ev->futex_wait.cpu_end);
+			lqn_begin_request(a, actor, request, ev->futex_wait.end, ev->futex_wait.cpu_begin,
+				ev->futex_wait.cpu_end);
 		}
 	} else if (actor->pending_reply) {
 		struct lqn_invocation *caller = lqn_final(actor->pending_reply);

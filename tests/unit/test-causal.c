@@ -346,6 +346,19 @@ START_TEST(after_a_loss_nothing_is_believed)
 }
 END_TEST
 
+START_TEST(who_runs_after_a_loss_is_known_from_the_next_switch_on)
+{
+	start();
+	feed(f, "10 c0 sw 0>1 R\n20 c0 lost 30 7\n31 c0 +nanosleep\n32 c0 -nanosleep 0\n40 c0 sw 2>3 S\n50 c0 lost 60 7\n"
+		"61 c0 +nanosleep\n62 c0 -nanosleep 0");
+	end(70);
+	/* the first is told by the switch that follows, the second by nothing */
+	feed_expect(f, "sleep thread=2 begin=31u end=32u");
+	ck_assert_uint_eq(feed_count(f, "sleep"), 1);
+	done();
+}
+END_TEST
+
 START_TEST(a_loss_spares_the_other_cpus)
 {
 	start();
@@ -443,6 +456,7 @@ SUITE("causal", a_wait_ends_by_whoever_woke, an_early_waking_gives_a_wait_withou
 	a_thread_blocked_since_before_the_trace_is_told_of, a_reused_tid_is_another_thread,
 	a_tid_is_free_again_without_the_event_that_says_so, an_exit_wakes_as_a_child, names_follow_exec_and_renaming,
 	threads_belong_to_their_process, kernel_threads_are_known, a_waker_in_a_kernel_thread_is_a_worker,
-	after_a_loss_nothing_is_believed, a_loss_spares_the_other_cpus, cpus_account_for_all_their_time,
+	after_a_loss_nothing_is_believed,
+	who_runs_after_a_loss_is_known_from_the_next_switch_on, a_loss_spares_the_other_cpus, cpus_account_for_all_their_time,
 	a_disk_ends_a_wait_inside_a_call, a_threaded_interrupt_handler_is_woken_by_its_device,
 	sleeps_say_whether_they_follow_the_clock, marks_are_paths_and_events_of_others, what_comes_often_is_no_mark)

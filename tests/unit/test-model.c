@@ -212,6 +212,42 @@ START_TEST(an_answer_from_further_down_was_forwarded)
 }
 END_TEST
 
+START_TEST(an_answer_on_a_connection_that_was_passed_on_was_forwarded)
+{
+	struct lqn_entry *asks, *first, *second;
+
+	talk_start(&t);
+	talk_process(&t, CLIENT, "client");
+	talk_process(&t, WEB, "front");
+	talk_process(&t, OTHER, "back");
+	open_queue(WEB, OTHER, 6, "/work");
+	talk_connect(&t, CLIENT, 5, WEB, 7);
+	talk_await(&t, OTHER, "mq_timedreceive", 6);
+	talk_await(&t, WEB, "recvfrom", 7);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 30);
+		talk_request(&t, CLIENT, 5, WEB);
+		talk_work(&t, 50);
+		talk_send(&t, WEB, "mq_timedsend", 6, OTHER, "mq_timedreceive");
+		talk_await(&t, WEB, "recvfrom", 7);
+		talk_work(&t, 70);
+		/* back has the connection as its descriptor 11 */
+		talk_send(&t, OTHER, "sendto", 11, CLIENT, "recvfrom");
+		talk_await(&t, OTHER, "mq_timedreceive", 6);
+		talk_sleep(&t, CLIENT, 400);
+	}
+	model = talk_finish(&t, NULL);
+	asks = talk_entry(model, "client");
+	first = talk_entry(model, "front");
+	second = talk_entry(model, "back");
+	near(talk_calls(asks, first, LQN_SYNC), 1);
+	near(talk_calls(first, second, LQN_FORWARD), 1);
+	near(first->phase[0].demand, 52e-6);
+	near(second->phase[0].demand, 72e-6);
+	done();
+}
+END_TEST
+
 START_TEST(work_handed_over_inside_a_process_stays_with_its_request)
 {
 	struct lqn_entry *page;
@@ -424,6 +460,7 @@ END_TEST
 
 SUITE("model", requests_and_replies_are_synchronous_calls, nested_requests_stay_inside_their_caller,
 	work_after_the_reply_is_a_second_phase, messages_without_an_answer_are_asynchronous,
-	an_answer_from_further_down_was_forwarded, work_handed_over_inside_a_process_stays_with_its_request,
+	an_answer_from_further_down_was_forwarded,
+	an_answer_on_a_connection_that_was_passed_on_was_forwarded, work_handed_over_inside_a_process_stays_with_its_request,
 	marks_cut_the_window, times_cut_the_window, what_cannot_be_modelled_is_said, no_events_are_an_error,
 	two_processes_of_one_name_are_one_task, services_that_call_each_other_make_no_cycle, idle_processes_are_no_tasks)
