@@ -233,6 +233,22 @@ static void set_alias(struct lqn_object *object, struct lqn_object *original)
 	}
 }
 
+/* Two pairs were made the wrong way round: so the ends that are left over belong together, until evidence says otherwise. */
+static void swap_peers(struct lqn_object *from, struct lqn_object *to, enum lqn_evidence evidence)
+{
+	struct lqn_object *one = from->peer ? lqn_object_pin(lqn_object_real(from->peer)) : NULL;
+	struct lqn_object *other = to->peer ? lqn_object_pin(lqn_object_real(to->peer)) : NULL;
+
+	separate(from);
+	separate(to);
+	join(from, to, evidence);
+	if (one && other && one != other && lqn_object_is_stream(from) && !one->peer && !other->peer) {
+		lqn_channel_pair(other, one, LQN_INFERRED);
+	}
+	lqn_object_unpin(one);
+	lqn_object_unpin(other);
+}
+
 void lqn_channel_pair(struct lqn_object *from, struct lqn_object *to, enum lqn_evidence evidence)
 {
 	from = lqn_object_real(from);
@@ -261,9 +277,7 @@ void lqn_channel_pair(struct lqn_object *from, struct lqn_object *to, enum lqn_e
 	} else {
 		from->channels->contradictions++;
 		if (evidence == LQN_CERTAIN && from->evidence != LQN_CERTAIN && (!to->peer || to->evidence != LQN_CERTAIN)) {
-			separate(from);
-			separate(to);
-			join(from, to, evidence);
+			swap_peers(from, to, evidence);
 		}
 	}
 	lqn_object_unpin(to);

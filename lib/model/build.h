@@ -62,6 +62,10 @@ struct lqn_model *lqn_model_build(struct lqn_analysis *analysis, struct lqn_path
 
 /* window.c: sets begin and end, and the model's account of them. */
 bool lqn_build_window(struct lqn_build *build, GError **error);
+/* steady.c: cuts begin and end to the steady state; false if there is none. */
+bool lqn_build_steady(struct lqn_build *build);
+/* True for an invocation that the model is about: a request, or a cycle of which a request was received by somebody. */
+bool lqn_invocation_counts(const struct lqn_invocation *invocation);
 /* services.c: which processes are one task. */
 void lqn_build_services(struct lqn_build *build);
 /* entries.c: which invocations are one entry. */

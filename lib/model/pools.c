@@ -28,7 +28,7 @@ static bool lives_in_window(const struct lqn_build *build, const struct lqn_acto
 	return actor->born < build->end && (actor->died < 0 || actor->died >= build->begin);
 }
 
-static GPtrArray *those_who_served(const struct lqn_build *build, const struct lqn_service *service)
+static GPtrArray *those_who_served(const struct lqn_service *service)
 {
 	GPtrArray *workers = g_ptr_array_new();
 	guint handed = 0;
@@ -52,8 +52,7 @@ static GPtrArray *those_who_served(const struct lqn_build *build, const struct l
 	for (guint i = 0; i < service->host->by_age->len; i++) {
 		struct lqn_actor *actor = service->host->by_age->pdata[i];
 
-		if (actor->served && lives_in_window(build, actor) &&
-				g_hash_table_contains(service->units, actor->unit)) {
+		if (actor->served && g_hash_table_contains(service->units, actor->unit)) {
 			g_ptr_array_add(workers, actor);
 		}
 	}
@@ -118,20 +117,24 @@ static bool is_per_connection(const struct lqn_actor *actor)
 unsigned lqn_service_multiplicity(const struct lqn_build *build, const struct lqn_service *service,
 	bool *per_connection)
 {
-	g_autoptr(GPtrArray) workers = those_who_served(build, service);
+	g_autoptr(GPtrArray) workers = those_who_served(service);
 	struct tally where;
-	guint made = 0, members = workers->len;
+	guint made = 0, members = 0;
 
 	for (guint i = 0; i < workers->len; i++) {
 		made += is_per_connection(workers->pdata[i]);
+		members += lives_in_window(build, workers->pdata[i]);
 	}
 	*per_connection = workers->len > 0 && made == workers->len;
-	if (!*per_connection && common_place(service, workers, &where)) {
+	if (*per_connection) {
+		return workers->len;
+	}
+	if (common_place(service, workers, &where)) {
 		for (guint i = 0; i < service->host->by_age->len; i++) {
 			const struct lqn_actor *actor = service->host->by_age->pdata[i];
 
-			members += !actor->served && lives_in_window(build, actor) && g_hash_table_contains(service->units, actor->unit) &&
-				waits_at(service, actor, &where);
+			members += !actor->served && lives_in_window(build, actor) &&
+				g_hash_table_contains(service->units, actor->unit) && waits_at(service, actor, &where);
 		}
 	}
 	return MAX(members, 1);

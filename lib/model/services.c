@@ -100,8 +100,7 @@ static void count_cpu(struct lqn_build *build, struct lqn_service *service)
 /* Cycles that a server makes beside serving, a few of them: not a client. */
 #define FEW 0.05
 
-/* True for an invocation that the model is about: a request, or a cycle of which a request was received by somebody. */
-static bool counts(const struct lqn_invocation *it)
+bool lqn_invocation_counts(const struct lqn_invocation *it)
 {
 	bool received = it->request != NULL;
 
@@ -118,7 +117,7 @@ void lqn_build_services(struct lqn_build *build)
 		struct lqn_invocation *it = build->a->invocations->pdata[i];
 		struct lqn_service *service;
 
-		if (!counts(it)) {
+		if (!lqn_invocation_counts(it)) {
 			continue;
 		}
 		service = service_of(build, it);

@@ -11,7 +11,7 @@ static bool cycles(struct lqn_analysis *a, int64_t *first, int64_t *last)
 	for (guint i = 0; i < a->invocations->len; i++) {
 		struct lqn_invocation *it = a->invocations->pdata[i];
 
-		if (!it->into && !it->tail_of && !it->gone && !it->request && it->arcs) {
+		if (!it->request && lqn_invocation_counts(it)) {
 			*first = MIN(*first, it->begin);
 			*last = MAX(*last, it->begin);
 		}
@@ -40,6 +40,15 @@ bool lqn_build_window(struct lqn_build *build, GError **error)
 	} else if (a->begin != INT64_MIN) {
 		build->begin = a->begin;
 		g_string_append(reason, "from parameter begin");
+	} else if (!a->whole && a->end_seen == INT64_MIN && a->end == INT64_MAX) {
+		if (lqn_build_steady(build)) {
+			g_string_append_printf(reason, "steady state: without the first %.3f s and the last %.3f s of requests",
+				(double) (build->begin - first) / 1e9, (double) (last - build->end) / 1e9);
+		} else {
+			lqn_build_note(build, "no steady state: response times or rates change through the whole trace; the means "
+				"are of all of it");
+			g_string_append(reason, "from the first request to the last");
+		}
 	} else {
 		g_string_append(reason, "from the first request");
 	}
@@ -49,7 +58,7 @@ bool lqn_build_window(struct lqn_build *build, GError **error)
 	} else if (a->end != INT64_MAX) {
 		build->end = a->end;
 		g_string_append(reason, " to parameter end");
-	} else {
+	} else if (a->whole || a->begin_seen != INT64_MIN || a->begin != INT64_MIN) {
 		g_string_append(reason, " to the last");
 	}
 	build->model->window_begin = build->begin;

@@ -15,7 +15,8 @@ struct frame {
 	struct lqn_actor *actor;
 	int64_t begin, end;	/* what is left: the walk moves `end` */
 	struct lqn_invocation *work;	/* what the thread worked on at the end; NULL: nothing known */
-	int64_t floor;		/* begin of it; INT64_MIN: none */
+	struct lqn_invocation *request;	/* for which the path is here; inside a process a thread may work on another */
+	int64_t floor;		/* begin of `work`; INT64_MIN: none */
 };
 
 struct walk {
@@ -25,6 +26,7 @@ struct walk {
 	unsigned flags;
 	struct frame frames[FRAMES_MAX];
 	unsigned depth;
+	const struct frame *from;	/* the frame that is being accounted for; NULL at first */
 };
 
 /* The piece, to be told more of; NULL if it has no length. */
@@ -170,7 +172,12 @@ static void push(struct walk *walk, struct lqn_actor *actor, int64_t begin, int6
 		return;
 	}
 	work = work_at(walk, actor, end);
-	walk->frames[walk->depth++] = (struct frame) { actor, begin, end, work, work ? work->begin : INT64_MIN };
+	walk->frames[walk->depth++] = (struct frame) {
+		actor, begin, end, work,
+		walk->from && walk->from->request && walk->from->actor->unit == actor->unit ?
+			walk->from->request : work ? lqn_final(work) : NULL,
+		work ? work->begin : INT64_MIN
+	};
 }
 
 static const char *device_name(uint64_t device)
@@ -341,8 +348,9 @@ static void below_floor(struct walk *walk, struct frame frame, const struct lqn_
 {
 	const struct lqn_receipt *message = receipt_after(frame.actor, frame.floor);
 	struct lqn_actor *from = message && message->sent < frame.floor ? message->sender : NULL;
-	struct lqn_invocation *request = lqn_final(frame.work);
-	bool handed_over = request->actor != frame.actor && request->actor->unit == frame.actor->unit;
+	struct lqn_invocation *request = frame.request;
+	bool other = lqn_final(frame.work) != request;
+	bool handed_over = other || (request->actor != frame.actor && request->actor->unit == frame.actor->unit);
 	int64_t end = frame.end, sent = message ? message->sent : 0;
 
 	if (wait && wait->end == frame.floor && !wait->preempted && wait->wake >= 0) {
@@ -362,9 +370,9 @@ static void below_floor(struct walk *walk, struct frame frame, const struct lqn_
 		from = request->actor;
 		sent = message ? message->end : request->begin;
 	}
-	if (from && from != frame.actor && sent > frame.begin) {
+	if (from && (from != frame.actor || other) && sent > frame.begin && sent < end) {
 		add(walk, frame.actor, sent, end, LQN_PATH_QUEUE, NULL);
-		push(walk, from, frame.begin, MIN(end, sent));
+		push(walk, from, frame.begin, sent);
 		return;
 	}
 	add(walk, frame.actor, frame.begin, end, LQN_PATH_QUEUE, NULL);
@@ -378,6 +386,7 @@ static void step(struct walk *walk, struct frame frame)
 		&g_array_index(frame.actor->intervals, struct lqn_interval, index) : NULL;
 	int64_t from;
 
+	walk->from = &frame;
 	if (frame.end <= frame.floor) {
 		below_floor(walk, frame, it);
 		return;

@@ -231,7 +231,7 @@ struct lqn_analysis {
 	char *thread;				/* owned; NULL: none */
 	int64_t begin, end;			/* asked for; INT64_MIN, INT64_MAX: not */
 	int64_t begin_seen, end_seen;		/* of the marks; INT64_MIN: not yet */
-	bool all_paths;
+	bool all_paths, whole;
 	GPtrArray *hosts;			/* struct lqn_party, owned */
 	struct lqn_order *order;		/* owned */
 	struct lqn_sync *sync;			/* owned; NULL with one host */

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""README.md shows what the main job prints; its commands name parameters that there are. LQN_UPDATE=1 writes the output anew."""
+import os
+import re
+
+from lqntest import TRACES, Scratch, bt2, model_args, run, succeed, trace
+
+README = os.path.join(TRACES, '..', 'README.md')
+ROOT = os.path.dirname(os.path.realpath(README))
+
+
+def output_is_what_is_printed():
+    with Scratch() as dir:
+        printed = succeed(bt2(*model_args(trace('three-tier'), dir('model')))).stdout
+    block = ''.join(('    ' + line).rstrip() + '\n' for line in printed.splitlines())
+    with open(README) as f:
+        text = f.read()
+    head, shown, tail = re.split(r'(?<=It prints\n\n)(.*?)(?=\nand writes the folder)', text, maxsplit=1, flags=re.S)
+    if os.environ.get('LQN_UPDATE'):
+        with open(README, 'w') as f:
+            f.write(head + block + tail)
+        return
+    assert shown == block, 'README.md shows\n%s\nprinted is\n%s\nLQN_UPDATE=1 meson test readme writes it anew' % (shown, block)
+
+
+def parameters_are_those_of_the_code():
+    text = open(README).read()
+    shown = set(re.findall(r'`([a-z-]+)`', '\n'.join(l.split('|')[2] for l in text.splitlines() if l.startswith('| `filter') or
+                                                     l.startswith('| `sink') or l.startswith('| |'))))
+    known = set()
+    for name in ('causal/causal.c', 'model/model.c'):
+        known |= set(re.findall(r'\{ "([a-z-]+)", LQN_PARAM_', open(os.path.join(ROOT, 'plugin', name)).read()))
+    assert shown == known, 'README.md alone: %s, the code alone: %s' % (shown - known, known - shown)
+
+
+def files_named_exist():
+    text = open(README).read()
+    for name in set(re.findall(r'`((?:doc|traces|tests|lib|tools)/[A-Za-z0-9_./-]+)`', text)):
+        assert os.path.exists(os.path.join(ROOT, name)), 'no %s' % name
+
+
+run([('README.md shows what the main job prints', output_is_what_is_printed),
+     ('README.md names the parameters of the code', parameters_are_those_of_the_code),
+     ('README.md names files that exist', files_named_exist)])
