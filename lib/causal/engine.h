@@ -95,10 +95,11 @@ struct lqn_waker lqn_step_waker(const struct lqn_step *step, const struct lqn_th
 /* calls.c: system calls */
 void lqn_step_call_entry(struct lqn_step *step);
 void lqn_step_call_exit(struct lqn_step *step);
-/* The open call of step->thread wakes `target`. */
-void lqn_step_call_wakes(struct lqn_step *step, struct lqn_thread *target);
 /* Tells of an open call that will not end within the trace. */
 void lqn_causal_end_call(struct lqn_causal *causal, struct lqn_thread *thread, int64_t ts);
+
+/* evidence.c: the open call of step->thread wakes `target`. */
+void lqn_step_call_wakes(struct lqn_step *step, struct lqn_thread *target);
 
 /* packets.c */
 /* False if the packet last taken in the present softirq is none of those that the thread itself sends. */

@@ -106,6 +106,8 @@ bool lqn_channel_adopt(struct lqn_object *object, const struct lqn_held *held);
 void lqn_channel_note_orphan(struct lqn_object *object);
 /* The reverse, for two ends that were paired wrongly. Private to lib/channel. */
 void lqn_channel_take_back(struct lqn_object *from, struct lqn_object *to);
+/* In `listeners` of the channels: this process connects to more than one. Private to lib/channel. */
+extern struct lqn_object lqn_several_listeners;
 /* Moves what was sent before the pairing was known to where it is read. Private to lib/channel. */
 void lqn_channel_forward_unsent(struct lqn_object *from, struct lqn_object *to);
 /* The last descriptor of an object is closed. Private to lib/channel. */

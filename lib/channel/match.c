@@ -42,42 +42,37 @@ static bool is_doubtful(const struct lqn_object *object)
 /* Puts a message where its time belongs; nearly always that is the end. */
 static void insert(struct lqn_message **head, struct lqn_message **last, struct lqn_message *message)
 {
-	struct lqn_message **p = head;
+	struct lqn_message *before = *last;
 
-	if (*last && (*last)->sent <= message->sent) {
-		p = &(*last)->next;
-	} else {
-		while (*p && (*p)->sent <= message->sent) {
-			p = &(*p)->next;
-		}
+	while (before && before->sent > message->sent) {
+		before = before->prev;
 	}
-	message->next = *p;
-	*p = message;
-	if (!message->next) {
-		*last = message;
-	}
+	message->prev = before;
+	message->next = before ? before->next : *head;
+	*(message->next ? &message->next->prev : last) = message;
+	*(before ? &before->next : head) = message;
 }
 
-/* Takes the message after `before` (NULL: the first) out of a queue. */
-static void unlink_after(struct lqn_message **head, struct lqn_message **last, struct lqn_message *before)
+/* Takes a message out of its queue. */
+static void take_out(struct lqn_message **head, struct lqn_message **last, struct lqn_message *message)
 {
-	struct lqn_message **p = before ? &before->next : head;
-	struct lqn_message *message = *p;
+	*(message->prev ? &message->prev->next : head) = message->next;
+	*(message->next ? &message->next->prev : last) = message->prev;
+}
 
-	*p = message->next;
-	if (!*p) {
-		*last = before;
-	}
+static void drop(struct lqn_message **head, struct lqn_message **last, struct lqn_message *message)
+{
+	take_out(head, last, message);
 	g_free(message);
 }
 
 static void clear_messages(struct lqn_object *object)
 {
 	while (object->messages) {
-		unlink_after(&object->messages, &object->messages_last, NULL);
+		drop(&object->messages, &object->messages_last, object->messages);
 	}
 	while (object->unsent) {
-		unlink_after(&object->unsent, &object->unsent_last, NULL);
+		drop(&object->unsent, &object->unsent_last, object->unsent);
 	}
 	object->n_messages = object->n_unsent = 0;
 }
@@ -130,39 +125,35 @@ uint64_t lqn_channel_send_begin(struct lqn_object *object, uint64_t thread, int6
 	return object->seq;
 }
 
-/* Finds a message; *before is set to the one in front of it. */
-static struct lqn_message *find(struct lqn_message *head, uint64_t from, uint64_t seq, struct lqn_message **before)
+/* Finds a message from the end on: one that is still being sent is among the last. */
+static struct lqn_message *find(struct lqn_message *last, uint64_t from, uint64_t seq)
 {
-	*before = NULL;
-	for (struct lqn_message *m = head; m; m = m->next) {
-		if (m->seq == seq && m->from == from) {
-			return m;
-		}
-		*before = m;
+	while (last && (last->seq != seq || last->from != from)) {
+		last = last->prev;
 	}
-	return NULL;
+	return last;
 }
 
 void lqn_channel_send_end(struct lqn_object *object, uint64_t from, uint64_t seq, int64_t bytes)
 {
 	struct lqn_object *to;
-	struct lqn_message *message, *before;
+	struct lqn_message *message;
 
 	object = lqn_object_real(object);
 	to = is_shared(object) ? object : lqn_object_real(object->peer);
-	if (to && (message = find(to->messages, from, seq, &before))) {
+	if (to && (message = find(to->messages_last, from, seq))) {
 		if (bytes > 0) {
 			message->bytes = bytes;
 		} else {
-			unlink_after(&to->messages, &to->messages_last, before);
+			drop(&to->messages, &to->messages_last, message);
 			to->n_messages--;
 		}
 		lqn_channel_drain(to);
-	} else if ((message = find(object->unsent, from, seq, &before))) {
+	} else if ((message = find(object->unsent_last, from, seq))) {
 		if (bytes > 0) {
 			message->bytes = bytes;
 		} else {
-			unlink_after(&object->unsent, &object->unsent_last, before);
+			drop(&object->unsent, &object->unsent_last, message);
 			object->n_unsent--;
 		}
 	}
@@ -170,10 +161,10 @@ void lqn_channel_send_end(struct lqn_object *object, uint64_t from, uint64_t seq
 
 void lqn_channel_forward_unsent(struct lqn_object *from, struct lqn_object *to)
 {
-	while (from->unsent) {
-		struct lqn_message *message = from->unsent;
+	struct lqn_message *message;
 
-		from->unsent = message->next;
+	while ((message = from->unsent)) {
+		take_out(&from->unsent, &from->unsent_last, message);
 		if (to->untracked) {
 			g_free(message);
 		} else {
@@ -181,28 +172,19 @@ void lqn_channel_forward_unsent(struct lqn_object *from, struct lqn_object *to)
 			to->n_messages++;
 		}
 	}
-	from->unsent_last = NULL;
 	from->n_unsent = 0;
 }
 
 void lqn_channel_take_back(struct lqn_object *from, struct lqn_object *to)
 {
-	struct lqn_message *before = NULL, *next;
+	struct lqn_message *next;
 
 	for (struct lqn_message *message = to->messages; message; message = next) {
 		next = message->next;
 		if (message->from != from->id) {
-			before = message;
 			continue;
 		}
-		if (before) {
-			before->next = next;
-		} else {
-			to->messages = next;
-		}
-		if (!next) {
-			to->messages_last = before;
-		}
+		take_out(&to->messages, &to->messages_last, message);
 		to->n_messages--;
 		insert(&from->unsent, &from->unsent_last, message);
 		from->n_unsent++;
@@ -211,10 +193,10 @@ void lqn_channel_take_back(struct lqn_object *from, struct lqn_object *to)
 
 void lqn_channel_reserve(struct lqn_object *object, uint64_t seq, uint64_t thread)
 {
-	struct lqn_message *before, *message;
+	struct lqn_message *message;
 
 	object = lqn_object_real(object);
-	message = find(object->messages, object->id, seq, &before);
+	message = find(object->messages_last, object->id, seq);
 	if (message && object->kind == LQN_OBJ_QUEUE) {
 		message->reserved = thread;
 	}
@@ -251,24 +233,20 @@ static void note(struct lqn_held *held, const struct lqn_message *message, bool 
 	held->count += whole;
 }
 
-/* The message that a receive of a whole one gets, with the one in front of it; NULL: none can be its. */
-static struct lqn_message *choose(const struct lqn_object *object, const struct lqn_held *held,
-	struct lqn_message **before)
+/* The message that a receive of a whole one gets; NULL: none can be its. */
+static struct lqn_message *choose(const struct lqn_object *object, const struct lqn_held *held)
 {
-	struct lqn_message *best = NULL, *previous = NULL;
+	struct lqn_message *best = NULL;
 
 	if (object->kind != LQN_OBJ_QUEUE) {
-		*before = NULL;
 		return object->messages;
 	}
-	for (struct lqn_message *m = object->messages; m; previous = m, m = m->next) {
+	for (struct lqn_message *m = object->messages; m; m = m->next) {
 		if (m->reserved == held->thread && m->seq == held->woken_seq) {
-			*before = previous;
 			return m;
 		}
 		if (m->reserved == 0 && (!best || m->priority > best->priority)) {
 			best = m;
-			*before = previous;
 		}
 	}
 	return best;
@@ -279,7 +257,7 @@ enum progress { DONE, WAITS, NOTHING };
 
 static enum progress take_one(struct lqn_object *object, struct lqn_held *held)
 {
-	struct lqn_message *before, *message = choose(object, held, &before);
+	struct lqn_message *message = choose(object, held);
 
 	if (!message || message->sent > held->end) {
 		return NOTHING;
@@ -288,7 +266,7 @@ static enum progress take_one(struct lqn_object *object, struct lqn_held *held)
 		return WAITS;
 	}
 	note(held, message, true);
-	unlink_after(&object->messages, &object->messages_last, before);
+	drop(&object->messages, &object->messages_last, message);
 	object->n_messages--;
 	return DONE;
 }
@@ -305,7 +283,7 @@ static enum progress take_all(struct lqn_object *object, struct lqn_held *held)
 	}
 	while (object->messages && object->messages->sent <= held->end) {
 		note(held, object->messages, true);
-		unlink_after(&object->messages, &object->messages_last, NULL);
+		drop(&object->messages, &object->messages_last, object->messages);
 		object->n_messages--;
 	}
 	return DONE;
@@ -328,7 +306,7 @@ static enum progress take_bytes(struct lqn_object *object, struct lqn_held *held
 		message->bytes -= n;
 		note(held, message, message->bytes == 0);
 		if (message->bytes == 0) {
-			unlink_after(&object->messages, &object->messages_last, NULL);
+			drop(&object->messages, &object->messages_last, object->messages);
 			object->n_messages--;
 		}
 	}

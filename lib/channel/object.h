@@ -22,7 +22,7 @@ struct lqn_tuple {
 
 /* A message in a channel. */
 struct lqn_message {
-	struct lqn_message *next;	/* owned by the queue */
+	struct lqn_message *next, *prev;	/* owned by the queue */
 	uint64_t from, seq, thread;	/* object it was sent into, number there, sender */
 	uint64_t reserved;		/* thread that was handed it directly; 0: none */
 	int64_t sent;			/* begin of the send */

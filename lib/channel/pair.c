@@ -51,12 +51,11 @@ static gboolean word_equal(gconstpointer a, gconstpointer b)
 	return x->address == y->address && x->pid == y->pid;
 }
 
-/* In `listeners`: this process connects to more than one. */
-static struct lqn_object several_listeners;
+struct lqn_object lqn_several_listeners;
 
 static void unpin_listener(gpointer object)
 {
-	if (object != &several_listeners) {
+	if (object != &lqn_several_listeners) {
 		lqn_object_unpin(object);
 	}
 }
@@ -173,10 +172,24 @@ static void separate(struct lqn_object *object)
 	lqn_object_set(&object->peer, NULL);
 }
 
+/* Two ends were expected to have other peers: those may be each other's. */
+static void swap_candidates(struct lqn_object *from, struct lqn_object *to)
+{
+	struct lqn_object *one = from->candidate, *other = to->candidate;
+
+	if (one && other && one != to && other != from && !one->peer && !other->peer) {
+		lqn_object_set(&one->candidate, other);
+		lqn_object_set(&other->candidate, one);
+	}
+}
+
 static void join(struct lqn_object *from, struct lqn_object *to, enum lqn_evidence evidence)
 {
 	bool stream = lqn_object_is_stream(from);
 
+	if (stream) {
+		swap_candidates(from, to);
+	}
 	if (from->kind == LQN_OBJ_UNKNOWN) {
 		from->kind = to->kind == LQN_OBJ_UNKNOWN ? LQN_OBJ_UNIX : to->kind;
 	}
@@ -458,129 +471,6 @@ void lqn_channel_set_tuple(struct lqn_object *object, const struct lqn_tuple *tu
 		lqn_channel_announce(object, true);
 		lqn_channel_drain(object);
 	}
-}
-
-static void leave_line(struct lqn_object *object)
-{
-	GQueue *line = object->listener ? object->listener->line : &object->channels->line;
-
-	object->connecting = object->queued = false;
-	if (line && g_queue_remove(line, object)) {
-		lqn_object_unpin(object);
-	}
-}
-
-static void stand_in_line(struct lqn_object *object, struct lqn_object *listener)
-{
-	lqn_object_set(&object->listener, listener);
-	if (!listener->line) {
-		listener->line = g_queue_new();
-	}
-	g_queue_push_tail(listener->line, lqn_object_pin(object));
-	object->connecting = true;
-}
-
-void lqn_channel_connect(struct lqn_object *object, int32_t pid)
-{
-	struct lqn_channels *channels = object->channels;
-	struct lqn_object *listener = g_hash_table_lookup(channels->listeners, GINT_TO_POINTER(pid));
-
-	object->role = LQN_ROLE_CLIENT;
-	if (object->connecting || (object->kind == LQN_OBJ_TCP && channels->have_packets)) {
-		return;		/* addresses tell more than order */
-	}
-	if (listener && listener != &several_listeners) {
-		stand_in_line(object, listener);
-	} else {
-		g_queue_push_tail(&channels->line, lqn_object_pin(object));
-		object->connecting = true;
-	}
-}
-
-void lqn_channel_connect_woke(struct lqn_object *object, int32_t pid, struct lqn_object *listener)
-{
-	struct lqn_channels *channels = object->channels;
-	struct lqn_object *known = g_hash_table_lookup(channels->listeners, GINT_TO_POINTER(pid));
-
-	if (!known) {
-		g_hash_table_insert(channels->listeners, GINT_TO_POINTER(pid), lqn_object_pin(listener));
-	} else if (known != listener && known != &several_listeners) {
-		g_hash_table_insert(channels->listeners, GINT_TO_POINTER(pid), &several_listeners);
-	}
-	if (object->listener == listener || object->has_tuple || object->peer) {
-		return;
-	}
-	lqn_object_pin(object);
-	if (object->connecting) {
-		leave_line(object);	/* it stood in the wrong one */
-	}
-	stand_in_line(object, listener);
-	lqn_object_unpin(object);
-}
-
-/*
- * The first in a line that may have been accepted as `made`: of those who are known to have come there, else of those
- * whose connect has only begun. Those who found their peer meanwhile leave it.
- */
-static struct lqn_object *first_in_line(GQueue *line, const struct lqn_object *made)
-{
-	struct lqn_object *begun = NULL;
-	GList *next;
-
-	for (GList *l = line->head; l; l = next) {
-		struct lqn_object *object = l->data;
-
-		next = l->next;
-		if (object->peer || object->has_tuple || object->closed) {
-			object->connecting = false;
-			g_queue_delete_link(line, l);
-			lqn_object_unpin(object);
-		} else if (object->kind == made->kind && object->queued) {
-			return object;
-		} else if (object->kind == made->kind && !begun) {
-			begun = object;
-		}
-	}
-	return begun;
-}
-
-void lqn_channel_connect_queued(struct lqn_object *object)
-{
-	GQueue *line = object->listener ? object->listener->line : &object->channels->line;
-
-	if (object->connecting && !object->queued && line && g_queue_remove(line, object)) {
-		object->queued = true;
-		g_queue_push_tail(line, object);
-	}
-}
-
-void lqn_channel_connect_failed(struct lqn_object *object)
-{
-	leave_line(object);
-}
-
-void lqn_channel_accept(struct lqn_object *listener, struct lqn_object *made)
-{
-	struct lqn_object *object = listener->line ? first_in_line(listener->line, made) : NULL;
-	bool only = object && listener->line->length == 1;
-
-	made->role = LQN_ROLE_SERVER;
-	lqn_object_set(&made->listener, listener);
-	if (!object) {
-		object = first_in_line(&made->channels->line, made);
-	}
-	if (!object) {
-		return;
-	}
-	lqn_object_pin(object);
-	leave_line(object);
-	if (only) {
-		lqn_channel_pair(object, made, LQN_INFERRED);
-	} else {
-		lqn_object_set(&object->candidate, made);
-		lqn_object_set(&made->candidate, object);
-	}
-	lqn_object_unpin(object);
 }
 
 void lqn_channel_closed(struct lqn_object *object)

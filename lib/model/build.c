@@ -140,6 +140,7 @@ struct lqn_model *lqn_model_build(struct lqn_analysis *a, struct lqn_path_report
 	struct lqn_build build = { .a = a, .model = lqn_model_new(a->name) };
 
 	decide_kinds(a);
+	lqn_build_clutter(&build);
 	if (!lqn_build_window(&build, error)) {
 		lqn_model_free(build.model);
 		return NULL;

@@ -60,6 +60,8 @@ struct lqn_build {
  */
 struct lqn_model *lqn_model_build(struct lqn_analysis *analysis, struct lqn_path_report **paths, GError **error);
 
+/* clutter.c: marks what the model leaves out. */
+void lqn_build_clutter(struct lqn_build *build);
 /* window.c: sets begin and end, and the model's account of them. */
 bool lqn_build_window(struct lqn_build *build, GError **error);
 /* steady.c: cuts begin and end to the steady state; false if there is none. */

@@ -118,7 +118,7 @@ unsigned lqn_service_multiplicity(const struct lqn_build *build, const struct lq
 	bool *per_connection)
 {
 	g_autoptr(GPtrArray) workers = those_who_served(service);
-	struct tally where;
+	struct tally where = { 0 };
 	guint made = 0, members = 0;
 
 	for (guint i = 0; i < workers->len; i++) {

@@ -107,7 +107,7 @@ bool lqn_invocation_counts(const struct lqn_invocation *it)
 	for (const struct lqn_arc *arc = it->arcs; arc && !received; arc = arc->next) {
 		received = arc->callee != NULL;
 	}
-	return received && !it->into && !it->tail_of && !it->gone;
+	return received && !it->into && !it->tail_of && !it->gone && !it->clutter;
 }
 
 void lqn_build_services(struct lqn_build *build)

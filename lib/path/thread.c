@@ -30,8 +30,11 @@ const char *lqn_thread_state_name(enum lqn_thread_state_shown state)
 	return (unsigned) state < LQN_SHOW_STATES ? state_names[state] : "UNKNOWN";
 }
 
-/* Begins of the names under which devices that people type on or point with have their interrupts. */
-static const char *const input_devices[] = { "i8042", "keyboard", "mouse", "virtio-input", "i2c_hid", "elan_i2c" };
+/*
+ * Begins of the names under which devices that people type on or point with have their interrupts.
+ */
+static const char *const input_devices[] = { "i8042", "keyboard", "mouse", "virtio-input",
+	"i2c_hid", "elan_i2c" };
 
 static bool is_input(const char *device)
 {
@@ -49,13 +52,15 @@ static const char *device_of(const struct lqn_analysis *a, const struct lqn_path
 		const struct lqn_party *host = a->hosts->pdata[i];
 
 		if (g_str_equal(host->name, piece->host)) {
-			return g_hash_table_lookup(host->interrupts, GUINT_TO_POINTER((guint) piece->via));
+			return g_hash_table_lookup(
+				host->interrupts, GUINT_TO_POINTER((guint) piece->via));
 		}
 	}
 	return NULL;
 }
 
-static enum lqn_thread_state_shown state_of(const struct lqn_analysis *a, const struct lqn_path_piece *piece)
+static enum lqn_thread_state_shown state_of(
+	const struct lqn_analysis *a, const struct lqn_path_piece *piece)
 {
 	static const uint8_t by_kind[LQN_PATH_KINDS] = {
 		[LQN_PATH_CPU] = LQN_SHOW_RUNNING,
@@ -93,7 +98,8 @@ static char *cause_of(const struct lqn_analysis *a, const struct lqn_path_piece 
 
 	switch (piece->kind) {
 	case LQN_PATH_PREEMPTED:
-		return piece->detail ? g_strdup_printf("preempted by %s", piece->detail) : g_strdup("preempted");
+		return piece->detail ? g_strdup_printf("preempted by %s", piece->detail) :
+				       g_strdup("preempted");
 	case LQN_PATH_RUNNABLE:
 		return g_strdup("woken, all CPUs busy");
 	case LQN_PATH_SLEEP:
@@ -101,10 +107,13 @@ static char *cause_of(const struct lqn_analysis *a, const struct lqn_path_piece 
 	case LQN_PATH_WAKEUP:
 		return g_strdup("woken, a CPU idle");
 	case LQN_PATH_DISK:
-		return piece->cause == LQN_CAUSE_DISK ? g_strdup_printf("dev %" G_GUINT64_FORMAT " (%u:%u)", piece->via,
-			(unsigned) (piece->via >> 20), (unsigned) (piece->via & 0xfffff)) : g_strdup("file");
+		return piece->cause == LQN_CAUSE_DISK ?
+			g_strdup_printf("dev %" G_GUINT64_FORMAT " (%u:%u)", piece->via,
+				(unsigned) (piece->via >> 20), (unsigned) (piece->via & 0xfffff)) :
+			g_strdup("file");
 	case LQN_PATH_NETWORK:
-		return piece->from ? g_strdup_printf("%s->%s", piece->from, piece->comm) : g_strdup(piece->detail);
+		return piece->from ? g_strdup_printf("%s->%s", piece->from, piece->comm) :
+				     g_strdup(piece->detail);
 	case LQN_PATH_UNKNOWN:
 		return g_strdup(piece->detail ? piece->detail : "unknown: no wakeup seen");
 	case LQN_PATH_OTHER:
@@ -115,7 +124,8 @@ static char *cause_of(const struct lqn_analysis *a, const struct lqn_path_piece 
 	switch (piece->cause) {
 	case LQN_CAUSE_DEVICE:
 		device = device_of(a, piece);
-		return g_strdup_printf("irq %" G_GUINT64_FORMAT "%s%s", piece->via, device ? " " : "", device ? device : "");
+		return g_strdup_printf("irq %" G_GUINT64_FORMAT "%s%s", piece->via,
+			device ? " " : "", device ? device : "");
 	case LQN_CAUSE_INTERRUPT:
 		return g_strdup_printf("untraced interrupt on cpu %" G_GUINT64_FORMAT, piece->via);
 	default:
@@ -127,13 +137,20 @@ static void add_row(const struct lqn_analysis *a, GArray *rows, const struct lqn
 {
 	g_autofree char *cause = cause_of(a, piece);
 	struct lqn_thread_row row = {
-		.begin = piece->begin, .end = piece->end, .thread = piece->thread, .host = piece->host, .comm = piece->comm,
-		.cause = g_intern_string(cause ? cause : ""), .state = state_of(a, piece),
+		.begin = piece->begin,
+		.end = piece->end,
+		.thread = piece->thread,
+		.host = piece->host,
+		.comm = piece->comm,
+		.cause = g_intern_string(cause ? cause : ""),
+		.state = state_of(a, piece),
 	};
-	struct lqn_thread_row *last = rows->len > 0 ? &g_array_index(rows, struct lqn_thread_row, rows->len - 1) : NULL;
+	struct lqn_thread_row *last = rows->len > 0 ?
+		&g_array_index(rows, struct lqn_thread_row, rows->len - 1) :
+		NULL;
 
-	if (last && last->state == row.state && last->thread == row.thread && last->host == row.host &&
-			last->cause == row.cause) {
+	if (last && last->state == row.state && last->thread == row.thread &&
+		last->host == row.host && last->cause == row.cause) {
 		last->end = row.end;
 	} else {
 		g_array_append_val(rows, row);
@@ -142,7 +159,10 @@ static void add_row(const struct lqn_analysis *a, GArray *rows, const struct lqn
 
 /* ---- which thread ---- */
 
-/* Appends the threads of a host that `wanted` names; by name those of the process go only if no thread has the name. */
+/*
+ * Appends the threads of a host that `wanted` names; by name those of the process go only if no
+ * thread has the name.
+ */
 static void match_host(const struct lqn_party *host, const char *wanted, GPtrArray *found)
 {
 	char *end;
@@ -156,19 +176,24 @@ static void match_host(const struct lqn_party *host, const char *wanted, GPtrArr
 		if (actor->seen == INT64_MAX) {
 			continue;	/* only spoken of */
 		}
-		if (is_tid ? (int64_t) (uint32_t) actor->key == tid : g_strcmp0(actor->comm, wanted) == 0) {
+		if (is_tid ? (int64_t) (uint32_t) actor->key == tid :
+			     g_strcmp0(actor->comm, wanted) == 0) {
 			if (is_tid && found->len > first) {
-				g_ptr_array_set_size(found, (gint) first);	/* the number's last owner */
+				/* the number's last owner is meant */
+				g_ptr_array_set_size(found, (gint) first);
 			}
 			g_ptr_array_add(found, actor);
 		}
 	}
 	for (guint i = 0; i < host->by_age->len && found->len == first && !is_tid; i++) {
 		struct lqn_actor *actor = host->by_age->pdata[i];
-		const char *exe = actor->exe && strrchr(actor->exe, '/') ? strrchr(actor->exe, '/') + 1 : actor->exe;
+		const char *exe = actor->exe && strrchr(actor->exe, '/') ?
+			strrchr(actor->exe, '/') + 1 :
+			actor->exe;
 
 		if (actor->seen != INT64_MAX && actor->unit->main == actor &&
-				(g_str_equal(lqn_service_name(actor), wanted) || g_strcmp0(exe, wanted) == 0)) {
+			(g_str_equal(lqn_service_name(actor), wanted) ||
+				g_strcmp0(exe, wanted) == 0)) {
 			g_ptr_array_add(found, actor);
 		}
 	}
@@ -215,7 +240,10 @@ static GPtrArray *match(const struct lqn_analysis *a)
 	return found;
 }
 
-/* How unlike two texts are: edits from the one to the other, without regard to case; small ones are near. */
+/*
+ * How unlike two texts are: edits from the one to the other, without regard to case; small ones are
+ * near.
+ */
 static guint distance(const char *a, const char *b)
 {
 	guint row[64], n = MIN((guint) strlen(b), G_N_ELEMENTS(row) - 1);
@@ -257,8 +285,8 @@ static void list(GString *text, const struct candidate *candidates, guint n)
 	for (guint i = 0; i < MIN(n, NEAR_MISSES); i++) {
 		const struct lqn_actor *actor = candidates[i].actor;
 
-		g_string_append_printf(text, "%s%s:%u (%s)", i > 0 ? ", " : "", actor->host->name, (unsigned) (uint32_t) actor->key,
-			actor->comm ? actor->comm : "unnamed");
+		g_string_append_printf(text, "%s%s:%u (%s)", i > 0 ? ", " : "", actor->host->name,
+			(unsigned) (uint32_t) actor->key, actor->comm ? actor->comm : "unnamed");
 	}
 	if (n > NEAR_MISSES) {
 		g_string_append_printf(text, " and %u more", n - NEAR_MISSES);
@@ -269,20 +297,25 @@ static void set_error(const struct lqn_analysis *a, const GPtrArray *found, GErr
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 	GArray *candidates = g_array_new(FALSE, FALSE, sizeof(struct candidate));
-	const char *colon = strrchr(a->thread, ':'), *wanted = colon && colon[1] ? colon + 1 : a->thread;
+	const char *colon = strrchr(a->thread, ':'),
+		   *wanted = colon && colon[1] ? colon + 1 : a->thread;
 
 	for (guint i = 0; i < a->hosts->len; i++) {
 		const struct lqn_party *host = a->hosts->pdata[i];
 
 		for (guint k = 0; k < host->by_age->len; k++) {
 			const struct lqn_actor *actor = host->by_age->pdata[k];
-			g_autofree char *tid = g_strdup_printf("%u", (unsigned) (uint32_t) actor->key);
+			g_autofree char *tid = g_strdup_printf(
+				"%u", (unsigned) (uint32_t) actor->key);
 			struct candidate candidate = { actor, 0 };
 
-			if (actor->seen == INT64_MAX || (found->len > 0 && !g_ptr_array_find((GPtrArray *) found, actor, NULL))) {
+			if (actor->seen == INT64_MAX ||
+				(found->len > 0 &&
+					!g_ptr_array_find((GPtrArray *) found, actor, NULL))) {
 				continue;
 			}
-			candidate.distance = MIN(distance(wanted, tid), actor->comm ? distance(wanted, actor->comm) : G_MAXUINT);
+			candidate.distance = MIN(distance(wanted, tid),
+				actor->comm ? distance(wanted, actor->comm) : G_MAXUINT);
 			if (actor->comm && strstr(actor->comm, wanted)) {
 				candidate.distance = 1;
 			}
@@ -295,18 +328,20 @@ static void set_error(const struct lqn_analysis *a, const GPtrArray *found, GErr
 	g_array_free(candidates, TRUE);
 	if (found->len > 0) {
 		g_set_error(error, LQN_ANALYSIS_ERROR, LQN_ANALYSIS_NO_THREAD,
-			"%u threads are meant by `%s`: %s; name one of them by HOST:TID", found->len, a->thread, text->str);
+			"%u threads are meant by `%s`: %s; name one of them by HOST:TID",
+			found->len, a->thread, text->str);
 	} else {
 		g_set_error(error, LQN_ANALYSIS_ERROR, LQN_ANALYSIS_NO_THREAD,
-			"No thread of the trace is `%s`; near to it are %s", a->thread, text->len ? text->str : "none");
+			"No thread of the trace is `%s`; near to it are %s", a->thread,
+			text->len ? text->str : "none");
 	}
 }
 
 /* ---- its time ---- */
 
 /*
- * From the first to the last that the trace shows of a thread. A stretch off the CPU that goes on when the trace ends belongs to
- * it only as far as something is seen of it, if not `whole`.
+ * From the first to the last that the trace shows of a thread. A stretch off the CPU that goes on
+ * when the trace ends belongs to it only as far as something is seen of it, if not `whole`.
  */
 static void life_of(const struct lqn_actor *actor, bool whole, int64_t *begin, int64_t *end)
 {
@@ -315,13 +350,16 @@ static void life_of(const struct lqn_actor *actor, bool whole, int64_t *begin, i
 	*begin = actor->seen;
 	*end = actor->died >= 0 ? actor->died : actor->host->end;
 	if (intervals->len > 0) {
-		const struct lqn_interval *first = &g_array_index(intervals, struct lqn_interval, 0);
-		const struct lqn_interval *last = &g_array_index(intervals, struct lqn_interval, intervals->len - 1);
+		const struct lqn_interval *first = &g_array_index(
+			intervals, struct lqn_interval, 0);
+		const struct lqn_interval *last = &g_array_index(
+			intervals, struct lqn_interval, intervals->len - 1);
 
 		if (first->cpu == 0 && first->begin > *begin) {
 			*begin = first->begin;	/* made, not yet awake */
 		}
-		if (!whole && actor->died < 0 && (last->open || (last->preempted && last->end >= actor->host->end))) {
+		if (!whole && actor->died < 0 &&
+			(last->open || (last->preempted && last->end >= actor->host->end))) {
 			*end = last->preempted ? last->begin : MAX(last->begin, last->wake);
 		}
 	}
@@ -342,8 +380,10 @@ struct lqn_thread_path *lqn_analysis_thread_path(struct lqn_analysis *a, GError 
 	actor = found->pdata[0];
 	life_of(actor, a->end != INT64_MAX, &begin, &end);
 	if (MAX(begin, a->begin) > MIN(end, a->end)) {
-		g_set_error(error, LQN_ANALYSIS_ERROR, LQN_ANALYSIS_NO_THREAD, "The trace shows thread `%s` from %" G_GINT64_FORMAT
-			" to %" G_GINT64_FORMAT " ns: parameters `begin` and `end` leave nothing of it", a->thread, begin, end);
+		g_set_error(error, LQN_ANALYSIS_ERROR, LQN_ANALYSIS_NO_THREAD,
+			"The trace shows thread `%s` from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT
+			" ns: parameters `begin` and `end` leave nothing of it",
+			a->thread, begin, end);
 		return NULL;
 	}
 	path = g_new0(struct lqn_thread_path, 1);

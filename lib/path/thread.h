@@ -2,7 +2,9 @@
 #ifndef LQN_PATH_THREAD_H
 #define LQN_PATH_THREAD_H
 
-/* The critical path of one thread, in the terms of those who look at threads rather than requests. */
+/*
+ * The critical path of one thread, in the terms of those who look at threads rather than requests.
+ */
 #include <glib.h>
 #include <stdint.h>
 
@@ -11,10 +13,10 @@ enum lqn_thread_state_shown {
 	LQN_SHOW_PREEMPTED,	/* wants a CPU: was preempted, or woken */
 	LQN_SHOW_BLOCKED,
 	LQN_SHOW_TIMER,
-	LQN_SHOW_NETWORK,	/* a message is on its way to the thread, or a packet is waited for */
+	LQN_SHOW_NETWORK,	/* a message is on its way, or a packet is waited for */
 	LQN_SHOW_BLOCK_DEVICE,
 	LQN_SHOW_USER_INPUT,
-	LQN_SHOW_IPI,		/* ended by an interrupt from another CPU, nobody knows on whose behalf */
+	LQN_SHOW_IPI,		/* ended by another CPU's interrupt, on behalf of nobody known */
 	LQN_SHOW_INTERRUPTED,	/* ended by the timer interrupt of old, number 0 */
 	LQN_SHOW_UNKNOWN,	/* the trace does not show what the thread did */
 	LQN_SHOW_STATES
@@ -23,7 +25,7 @@ const char *lqn_thread_state_name(enum lqn_thread_state_shown state);
 
 struct lqn_thread_row {
 	int64_t begin, end;		/* ns */
-	uint64_t thread;		/* on the path: the one asked for, or one that it waits for */
+	uint64_t thread;		/* the one asked for, or one that it waits for */
 	const char *host, *comm;	/* interned */
 	const char *cause;		/* interned; may be empty */
 	enum lqn_thread_state_shown state;

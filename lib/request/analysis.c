@@ -26,6 +26,7 @@ struct lqn_analysis *lqn_analysis_new(const struct lqn_options *options)
 	a->begin_seen = a->end_seen = INT64_MIN;
 	a->all_paths = options->all_paths;
 	a->whole = options->whole;
+	a->clutter = options->clutter;
 	a->hosts = g_ptr_array_new_with_free_func((GDestroyNotify) lqn_party_free);
 	a->order = lqn_order_new(a);
 	a->links = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);

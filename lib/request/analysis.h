@@ -16,6 +16,7 @@ struct lqn_options {
 	const char *begin_mark, *end_mark;	/* `EVENT:VALUE` or `EVENT`; NULL: none; borrowed for the call */
 	int64_t begin, end;			/* ns; INT64_MIN, INT64_MAX: not given */
 	bool whole;				/* without marks and times: from the first request to the last, steady or not */
+	bool clutter;				/* keep clients that make few cycles beside others */
 	bool all_paths;				/* keep every request's pieces in the report */
 	const char *name;			/* the model's; NULL: `model` */
 	const char *thread;			/* whose path is asked for, see lqn_analysis_thread_path(); NULL: nobody's */

@@ -72,6 +72,7 @@ struct lqn_invocation {
 	GPtrArray *actors;			/* others that worked on it: struct lqn_actor; owned; NULL: none */
 	enum lqn_origin origin;
 	bool anonymous, absolute, forwarded, gone;
+	bool clutter;				/* of a client that the model leaves out */
 	const char *operation;			/* name of the span that it is; interned; NULL: not known */
 	/* for the model */
 	const char *path;			/* of callers, interned; NULL: not made yet */
@@ -231,7 +232,7 @@ struct lqn_analysis {
 	char *thread;				/* owned; NULL: none */
 	int64_t begin, end;			/* asked for; INT64_MIN, INT64_MAX: not */
 	int64_t begin_seen, end_seen;		/* of the marks; INT64_MIN: not yet */
-	bool all_paths, whole;
+	bool all_paths, whole, clutter;
 	GPtrArray *hosts;			/* struct lqn_party, owned */
 	struct lqn_order *order;		/* owned */
 	struct lqn_sync *sync;			/* owned; NULL with one host */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Data of TCP connections on its way between threads, on one host or several. What is sent and what arrives are matched by the
- * numbers of their bytes, not piece by piece: devices cut what is sent, and put together what arrives. A piece that is sent again
- * counts by its first sending: the time until the second is part of the way.
+ * Data of TCP connections on its way between threads, on one host or several. What is sent and what
+ * arrives are matched by the numbers of their bytes, not piece by piece: devices cut what is sent,
+ * and put together what arrives. A piece that is sent again counts by its first sending: the time
+ * until the second is part of the way.
  */
 #include "internal.h"
 
@@ -20,7 +21,8 @@ static gboolean equal_flow(gconstpointer a, gconstpointer b)
 {
 	const struct lqn_flow *x = a, *y = b;
 
-	return x->saddr == y->saddr && x->daddr == y->daddr && x->sport == y->sport && x->dport == y->dport;
+	return x->saddr == y->saddr && x->daddr == y->daddr && x->sport == y->sport &&
+		x->dport == y->dport;
 }
 
 static void free_array(gpointer array)
@@ -42,7 +44,8 @@ static void on_sent(struct lqn_analysis *a, struct lqn_packet *packet)
 		g_hash_table_insert(a->flows, g_memdup2(&packet->flow, sizeof(packet->flow)), sent);
 	}
 	if (sent->len > 0) {
-		const struct lqn_packet *last = &g_array_index(sent, struct lqn_packet, sent->len - 1);
+		const struct lqn_packet *last = &g_array_index(
+			sent, struct lqn_packet, sent->len - 1);
 		int64_t ahead = (int32_t) ((uint32_t) packet->first - (uint32_t) last->first);
 
 		if (ahead <= 0) {
@@ -66,8 +69,10 @@ void lqn_on_packet(struct lqn_analysis *a, struct lqn_party *host, const struct 
 
 	if (!ev->packet.received) {
 		on_sent(a, &packet);
-	} else if (host->arrivals->len == 0 || packet.number >
-			g_array_index(host->arrivals, struct lqn_packet, host->arrivals->len - 1).number) {
+	} else if (host->arrivals->len == 0 ||
+		packet.number >
+			g_array_index(host->arrivals, struct lqn_packet, host->arrivals->len - 1)
+				.number) {
 		g_array_append_val(host->arrivals, packet);
 	}
 }
@@ -85,7 +90,8 @@ const struct lqn_packet *lqn_packet_arrival(const struct lqn_party *host, uint64
 			high = middle;
 		}
 	}
-	if (low < host->arrivals->len && g_array_index(host->arrivals, struct lqn_packet, low).number == number) {
+	if (low < host->arrivals->len &&
+		g_array_index(host->arrivals, struct lqn_packet, low).number == number) {
 		return &g_array_index(host->arrivals, struct lqn_packet, low);
 	}
 	return NULL;
@@ -113,7 +119,8 @@ static const struct lqn_packet *holder_of(const GArray *sent, int64_t byte)
 	return NULL;
 }
 
-const struct lqn_packet *lqn_packet_origin(const struct lqn_analysis *a, const struct lqn_packet *arrival)
+const struct lqn_packet *lqn_packet_origin(
+	const struct lqn_analysis *a, const struct lqn_packet *arrival)
 {
 	const GArray *sent = g_hash_table_lookup(a->flows, &arrival->flow);
 	const struct lqn_packet *best = NULL;
@@ -123,11 +130,12 @@ const struct lqn_packet *lqn_packet_origin(const struct lqn_analysis *a, const s
 	}
 	/* numbers of bytes come again after 4 GiB: the sending that is nearest in time is meant */
 	for (int64_t byte = arrival->first + arrival->bytes - 1;
-			byte <= g_array_index(sent, struct lqn_packet, sent->len - 1).first + UINT32_MAX;
-			byte += (int64_t) 1 << 32) {
+		byte <= g_array_index(sent, struct lqn_packet, sent->len - 1).first + UINT32_MAX;
+		byte += (int64_t) 1 << 32) {
 		const struct lqn_packet *packet = holder_of(sent, byte);
 
-		if (packet && (!best || ABS(packet->at - arrival->at) < ABS(best->at - arrival->at))) {
+		if (packet &&
+			(!best || ABS(packet->at - arrival->at) < ABS(best->at - arrival->at))) {
 			best = packet;
 		}
 	}

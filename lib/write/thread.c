@@ -21,7 +21,8 @@ GString *lqn_write_thread_path(const struct lqn_thread_path *path)
 	GString *out = g_string_new("begin_ns\tend_ns\tstate\thost\ttid\tcomm\tcause\n");
 
 	for (guint i = 0; i < path->rows->len; i++) {
-		const struct lqn_thread_row *row = &g_array_index(path->rows, struct lqn_thread_row, i);
+		const struct lqn_thread_row *row = &g_array_index(
+			path->rows, struct lqn_thread_row, i);
 
 		g_string_append_printf(out, "%" PRId64 "\t%" PRId64 "\t%s\t", row->begin, row->end,
 			lqn_thread_state_name(row->state));

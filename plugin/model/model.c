@@ -32,7 +32,7 @@ struct model {
 	char *begin_mark, *end_mark;		/* owned; may be NULL */
 	char *thread;				/* owned; NULL: no thread's path is wanted */
 	int64_t begin, end;			/* ns */
-	bool overwrite, all_paths, summary;
+	bool overwrite, all_paths, summary, whole, clutter;
 };
 
 /* ---- initialization ------------------------------------------------------ */
@@ -74,6 +74,8 @@ static bool read_params(struct model *model, const bt_value *params)
 		{ "end-mark", LQN_PARAM_STRING, &model->end_mark },
 		{ "begin", LQN_PARAM_INT, &model->begin },
 		{ "end", LQN_PARAM_INT, &model->end },
+		{ "whole", LQN_PARAM_BOOL, &model->whole },
+		{ "clutter", LQN_PARAM_BOOL, &model->clutter },
 		{ "all-paths", LQN_PARAM_BOOL, &model->all_paths },
 		{ "name", LQN_PARAM_STRING, &model->name },
 		{ "summary", LQN_PARAM_BOOL, &model->summary },
@@ -155,6 +157,8 @@ bt_component_class_initialize_method_status model_init(bt_self_component_sink *s
 		.begin = model->begin,
 		.end = model->end,
 		.all_paths = model->all_paths,
+		.whole = model->whole,
+		.clutter = model->clutter,
 		.name = model->name,
 		.thread = model->thread,
 	};

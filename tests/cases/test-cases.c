@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Runs the cases of the folders below: kernel events through the engine and the sink's analysis, the critical path of a thread and
- * the events told compared with what is expected. A case is a folder with
+ * Runs the cases of the folders below: kernel events through the engine and the sink's analysis,
+ * the critical path of a thread and the events told compared with what is expected. A case is a
+ * folder with
  *
  *   events.jsonl    see unit/jsonl.h
  *   expected.json   why      what the case is about
  *                   release  of the kernel; default 6.1.0
  *                   thread   whose path, as the sink's parameter
  *                   begin, end   likewise
- *                   path     [begin, end, state, name of the thread, cause if it matters] in order; a message under way is
- *                            named by both ends, A->B
- *                   events   [pattern, …]: each must be like at least one event that the filter tells
+ *                   path     [begin, end, state, name of the thread, cause if it matters] in
+ *                            order; a message under way is named by both ends, A->B
+ *                   events   [pattern, …]: each must be like an event that the filter tells
  *                   never    [pattern, …]: no event may be like it
  *                   error    part of the error that the thread's path ends in
  *
- * Beside these it understands Trace Compass's own (critical_paths), which are not part of the project: what
- * LQN_TRACE_COMPASS_CASES names is run too.
+ * Beside these it understands Trace Compass's own (critical_paths), which are not part of the
+ * project: what LQN_TRACE_COMPASS_CASES names is run too.
  */
 #include <check.h>
 #include <glib.h>
@@ -49,7 +50,8 @@ struct span {
 
 static void add_span(GArray *spans, struct span span)
 {
-	struct span *last = spans->len > 0 ? &g_array_index(spans, struct span, spans->len - 1) : NULL;
+	struct span *last = spans->len > 0 ? &g_array_index(spans, struct span, spans->len - 1) :
+					     NULL;
 
 	if (last && last->end == span.begin && g_str_equal(last->state, span.state) &&
 			g_strcmp0(last->thread, span.thread) == 0) {
@@ -64,11 +66,14 @@ static GArray *spans_of_path(const struct lqn_thread_path *path, int64_t begin, 
 	GArray *spans = g_array_new(FALSE, FALSE, sizeof(struct span));
 
 	for (guint i = 0; i < path->rows->len; i++) {
-		const struct lqn_thread_row *row = &g_array_index(path->rows, struct lqn_thread_row, i);
+		const struct lqn_thread_row *row = &g_array_index(
+			path->rows, struct lqn_thread_row, i);
 		bool message = row->state == LQN_SHOW_NETWORK && strstr(row->cause, "->");
 
-		add_span(spans, (struct span) { MAX(row->begin, begin), MIN(row->end, end), lqn_thread_state_name(row->state),
-			message ? row->cause : row->comm, row->cause });
+		add_span(spans,
+			(struct span){ MAX(row->begin, begin), MIN(row->end, end),
+				lqn_thread_state_name(row->state), message ? row->cause : row->comm,
+				row->cause });
 	}
 	return spans;
 }
@@ -81,11 +86,12 @@ static GArray *spans_of_rows(struct json_object *rows)
 		struct json_object *row = json_object_array_get_idx(rows, i);
 		struct json_object *cause = json_object_array_get_idx(row, 4);
 
-		add_span(spans, (struct span) { json_object_get_int64(json_object_array_get_idx(row, 0)),
-			json_object_get_int64(json_object_array_get_idx(row, 1)),
-			json_object_get_string(json_object_array_get_idx(row, 2)),
-			json_object_get_string(json_object_array_get_idx(row, 3)),
-			cause ? json_object_get_string(cause) : NULL });
+		add_span(spans,
+			(struct span){ json_object_get_int64(json_object_array_get_idx(row, 0)),
+				json_object_get_int64(json_object_array_get_idx(row, 1)),
+				json_object_get_string(json_object_array_get_idx(row, 2)),
+				json_object_get_string(json_object_array_get_idx(row, 3)),
+				cause ? json_object_get_string(cause) : NULL });
 	}
 	return spans;
 }
@@ -98,9 +104,10 @@ static char *print(const GArray *spans, const GArray *like)
 		const struct span *it = &g_array_index(spans, struct span, i);
 		bool with_cause = i < like->len && g_array_index(like, struct span, i).cause;
 
-		g_string_append_printf(text, "%" G_GINT64_FORMAT "-%" G_GINT64_FORMAT " %s %s%s%s%s\n", it->begin, it->end,
-			it->state, it->thread ? it->thread : "", with_cause ? " (" : "", with_cause ? it->cause : "",
-			with_cause ? ")" : "");
+		g_string_append_printf(text,
+			"%" G_GINT64_FORMAT "-%" G_GINT64_FORMAT " %s %s%s%s%s\n", it->begin,
+			it->end, it->state, it->thread ? it->thread : "", with_cause ? " (" : "",
+			with_cause ? it->cause : "", with_cause ? ")" : "");
 	}
 	return g_string_free(text, FALSE);
 }
@@ -114,13 +121,15 @@ static void compare(const char *name, const GArray *expected, const GArray *got)
 
 /* ---- a case ---- */
 
-static void check_events(const char *name, const struct jsonl *jsonl, struct json_object *patterns, bool wanted)
+static void check_events(
+	const char *name, const struct jsonl *jsonl, struct json_object *patterns, bool wanted)
 {
 	for (size_t i = 0; patterns && i < json_object_array_length(patterns); i++) {
 		struct json_object *pattern = json_object_array_get_idx(patterns, i);
 
-		ck_assert_msg((jsonl_count(jsonl, pattern) > 0) == wanted, "%s: %s event is like %s", name,
-			wanted ? "no" : "an", json_object_to_json_string(pattern));
+		ck_assert_msg((jsonl_count(jsonl, pattern) > 0) == wanted,
+			"%s: %s event is like %s", name, wanted ? "no" : "an",
+			json_object_to_json_string(pattern));
 	}
 }
 
@@ -137,7 +146,8 @@ static struct lqn_thread_path *path_of(struct lqn_analysis *a, GError **error)
 	if (path) {
 		at = path->begin;
 		for (guint i = 0; i < path->rows->len; i++) {
-			const struct lqn_thread_row *row = &g_array_index(path->rows, struct lqn_thread_row, i);
+			const struct lqn_thread_row *row = &g_array_index(
+				path->rows, struct lqn_thread_row, i);
 
 			ck_assert_int_eq(row->begin, at);
 			ck_assert_int_lt(row->begin, row->end);
@@ -152,8 +162,8 @@ static struct lqn_thread_path *path_of(struct lqn_analysis *a, GError **error)
 	return path;
 }
 
-static void run(const char *name, const char *folder, struct json_object *expected, const char *thread,
-	struct json_object *rows, const char *error_part)
+static void run(const char *name, const char *folder, struct json_object *expected,
+	const char *thread, struct json_object *rows, const char *error_part)
 {
 	g_autofree char *events = g_build_filename(folder, "events.jsonl", NULL);
 	struct json_object *begin = get(expected, "begin"), *end = get(expected, "end");
@@ -173,11 +183,13 @@ static void run(const char *name, const char *folder, struct json_object *expect
 		struct lqn_thread_path *path = path_of(a, &error);
 
 		if (error_part) {
-			ck_assert_msg(!path && strstr(error->message, error_part), "%s: no error `%s`", name, error_part);
+			ck_assert_msg(!path && strstr(error->message, error_part),
+				"%s: no error `%s`", name, error_part);
 		} else {
 			GArray *want = spans_of_rows(rows), *got;
 
-			ck_assert_msg(path != NULL, "%s: %s", name, error ? error->message : "no path");
+			ck_assert_msg(
+				path != NULL, "%s: %s", name, error ? error->message : "no path");
 			got = spans_of_path(path, INT64_MIN, INT64_MAX);
 			compare(name, want, got);
 			g_array_free(want, TRUE);
@@ -190,13 +202,14 @@ static void run(const char *name, const char *folder, struct json_object *expect
 }
 
 /*
- * A path as Trace Compass states it. Its time ends with the thread's last switch or wake-up, ours with its last event: compared is what
- * it states.
+ * A path as Trace Compass states it. Its time ends with the thread's last switch or wake-up, ours
+ * with its last event: compared is what it states.
  */
 static void run_compass(const char *name, const char *folder, struct json_object *stated)
 {
 	g_autofree char *events = g_build_filename(folder, "events.jsonl", NULL);
-	g_autofree char *thread = g_strdup_printf("%s:%d", text_of(stated, "host"), json_object_get_int(get(stated, "tid")));
+	g_autofree char *thread = g_strdup_printf(
+		"%s:%d", text_of(stated, "host"), json_object_get_int(get(stated, "tid")));
 	struct lqn_options options = { .thread = thread, .begin = INT64_MIN, .end = INT64_MAX };
 	struct lqn_analysis *a = lqn_analysis_new(&options);
 	struct jsonl *jsonl = jsonl_read(events, "6.1.0", a);
@@ -209,10 +222,14 @@ static void run_compass(const char *name, const char *folder, struct json_object
 		struct json_object *row = json_object_array_get_idx(linear, i);
 		const char *state = text_of(row, "type");
 
-		add_span(want, (struct span) { json_object_get_int64(get(row, "start")), json_object_get_int64(get(row, "end")),
-			state, g_str_equal(state, "NETWORK") ? NULL : text_of(row, "comm"), NULL });
+		add_span(want,
+			(struct span){ json_object_get_int64(get(row, "start")),
+				json_object_get_int64(get(row, "end")), state,
+				g_str_equal(state, "NETWORK") ? NULL : text_of(row, "comm"),
+				NULL });
 	}
-	got = spans_of_path(path, g_array_index(want, struct span, 0).begin, g_array_index(want, struct span, want->len - 1).end);
+	got = spans_of_path(path, g_array_index(want, struct span, 0).begin,
+		g_array_index(want, struct span, want->len - 1).end);
 	for (guint i = 0; i < got->len; i++) {
 		struct span *it = &g_array_index(got, struct span, i);
 
@@ -241,7 +258,8 @@ START_TEST(a_case_gives_what_it_expects)
 		run_compass(name, folder, json_object_array_get_idx(compass, i));
 	}
 	if (!compass) {
-		run(name, folder, expected, text_of(expected, "thread"), get(expected, "path"), text_of(expected, "error"));
+		run(name, folder, expected, text_of(expected, "thread"), get(expected, "path"),
+			text_of(expected, "error"));
 	}
 	json_object_put(expected);
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
-/* What the documents say must be all there is: events and fields, labels, and tests of numbered cases. */
+/*
+ * What the documents say must be all there is: events and fields, labels, and tests of numbered
+ * cases.
+ */
 #include <check.h>
 #include <glib.h>
 #include <stdbool.h>
@@ -36,7 +39,8 @@ static void expect_code(const char *text, const char *what, const char *of)
 {
 	g_autofree char *code = g_strdup_printf("`%s`", what);
 
-	ck_assert_msg(strstr(text, code) != NULL, "doc/events.md does not tell of %s of %s", what, of);
+	ck_assert_msg(
+		strstr(text, code) != NULL, "doc/events.md does not tell of %s of %s", what, of);
 }
 
 START_TEST(each_event_and_field_is_described)
@@ -50,7 +54,8 @@ START_TEST(each_event_and_field_is_described)
 		for (size_t k = 0; k < class->n_fields; k++) {
 			g_autofree char *row = g_strdup_printf("\n| `%s` |", class->fields[k].name);
 
-			ck_assert_msg(strstr(part, row) != NULL, "doc/events.md has no row for %s of %s", class->fields[k].name,
+			ck_assert_msg(strstr(part, row) != NULL,
+				"doc/events.md has no row for %s of %s", class->fields[k].name,
 				class->name);
 		}
 	}
@@ -91,14 +96,16 @@ START_TEST(no_field_is_described_that_is_none)
 			bool known = false;
 
 			/* the first table of a section is of fields */
-			fields = g_str_has_prefix(lines[k], "| field |") || (fields && *lines[k] == '|');
+			fields = g_str_has_prefix(lines[k], "| field |") ||
+				(fields && *lines[k] == '|');
 			if (!fields || !g_str_has_prefix(lines[k], "| `") || !cells[1]) {
 				continue;
 			}
 			for (size_t f = 0; f < class->n_fields; f++) {
 				known |= strcmp(class->fields[f].name, cells[1]) == 0;
 			}
-			ck_assert_msg(known, "doc/events.md tells of %s of %s, which is no field", cells[1], class->name);
+			ck_assert_msg(known, "doc/events.md tells of %s of %s, which is no field",
+				cells[1], class->name);
 		}
 	}
 }
@@ -109,7 +116,8 @@ END_TEST
 /* All text of the unit tests' sources, and of the scripts. */
 static char *test_sources(void)
 {
-	static const char *const folders[] = { "tests/unit", "tests/cases", "tests/graph", "tests/truth" };
+	static const char *const folders[] = { "tests/unit", "tests/cases", "tests/graph",
+		"tests/truth" };
 	GString *all = g_string_new(NULL);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(folders); i++) {
@@ -119,7 +127,8 @@ static char *test_sources(void)
 
 		while (dir && (name = g_dir_read_name(dir)) != NULL) {
 			if (g_str_has_suffix(name, ".c") || g_str_has_suffix(name, ".py")) {
-				g_autofree char *relative = g_build_filename(folders[i], name, NULL);
+				g_autofree char *relative = g_build_filename(
+					folders[i], name, NULL);
 				g_autofree char *text = read_file(relative);
 
 				g_string_append(all, text);
@@ -134,11 +143,13 @@ static char *test_sources(void)
 
 static bool is_test(const char *name, const char *sources)
 {
-	g_autofree char *folder = g_build_filename(root, "tests", "cases", name, "expected.json", NULL);
+	g_autofree char *folder = g_build_filename(
+		root, "tests", "cases", name, "expected.json", NULL);
 	g_autofree char *test = g_strdup_printf("START_TEST(%s)", name);
 	g_autofree char *python = g_strdup_printf("def %s(", name);
 
-	return g_file_test(folder, G_FILE_TEST_EXISTS) || strstr(sources, test) || strstr(sources, python);
+	return g_file_test(folder, G_FILE_TEST_EXISTS) || strstr(sources, test) ||
+		strstr(sources, python);
 }
 
 START_TEST(each_numbered_case_has_a_test)
@@ -164,7 +175,8 @@ START_TEST(each_numbered_case_has_a_test)
 		ck_assert_msg(n == 7, "doc/causality.md: C%u has not five cells", cases);
 		codes = g_strsplit(cells[5], "`", -1);
 		for (guint k = 1; codes[k] && codes[k + 1]; k += 2, tests++) {
-			ck_assert_msg(is_test(codes[k], sources), "doc/causality.md: C%u: there is no test %s", cases, codes[k]);
+			ck_assert_msg(is_test(codes[k], sources),
+				"doc/causality.md: C%u: there is no test %s", cases, codes[k]);
 		}
 		ck_assert_msg(tests > 0, "doc/causality.md: C%u has no test", cases);
 	}
@@ -175,7 +187,8 @@ END_TEST
 /* And each folder of tests/cases is the test of a numbered case. */
 START_TEST(each_folder_belongs_to_a_numbered_case)
 {
-	g_autofree char *text = read_file("doc/causality.md"), *path = g_build_filename(root, "tests", "cases", NULL);
+	g_autofree char *text = read_file("doc/causality.md"),
+			*path = g_build_filename(root, "tests", "cases", NULL);
 	GDir *dir = g_dir_open(path, 0, NULL);
 	const char *name;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Trace Compass's abstract graphs, which are not part of the project: LQN_TRACE_COMPASS_CASES names the folder that has
- * graphfactory.json. A graph has workers, what they did between points in time, and who woke whom; told as `lqn:` events the path
- * through it must be the one stated.
+ * Trace Compass's abstract graphs, which are not part of the project: LQN_TRACE_COMPASS_CASES names
+ * the folder that has graphfactory.json. A graph has workers, what they did between points in time,
+ * and who woke whom; told as `lqn:` events the path through it must be the one stated.
  */
 #include <check.h>
 #include <glib.h>
@@ -48,17 +48,32 @@ static const char *type_of(struct json_object *edge)
 
 static struct lqn_event packet(struct point at, struct point from, uint64_t number, bool received)
 {
-	return (struct lqn_event) { .type = LQN_EV_PACKET, .ts = at.at, .packet = {
-		.thread = (uint64_t) (FIRST_TID + at.worker), .number = number, .at = at.at, .saddr = 1, .daddr = 2,
-		.sport = (uint32_t) (1 + from.worker), .dport = (uint32_t) (1 + from.at), .seq = 1, .bytes = 1, .received = received } };
+	return (struct lqn_event){ .type = LQN_EV_PACKET,
+		.ts = at.at,
+		.packet = { .thread = (uint64_t) (FIRST_TID + at.worker),
+			.number = number,
+			.at = at.at,
+			.saddr = 1,
+			.daddr = 2,
+			.sport = (uint32_t) (1 + from.worker),
+			.dport = (uint32_t) (1 + from.at),
+			.seq = 1,
+			.bytes = 1,
+			.received = received } };
 }
 
 /* Tells of a wait, and before it of the packet that ended it. */
-static void tell_wait(struct lqn_analysis *a, struct json_object *vertical, struct point begin, struct point end,
-	uint64_t *packets)
+static void tell_wait(struct lqn_analysis *a, struct json_object *vertical, struct point begin,
+	struct point end, uint64_t *packets)
 {
-	struct lqn_event ev = { .type = LQN_EV_WAIT, .ts = end.at, .wait = {
-		.thread = (uint64_t) (FIRST_TID + begin.worker), .begin = begin.at, .wake = -1, .end = end.at, .cpu = begin.at, .state = 1 } };
+	struct lqn_event ev = { .type = LQN_EV_WAIT,
+		.ts = end.at,
+		.wait = { .thread = (uint64_t) (FIRST_TID + begin.worker),
+			.begin = begin.at,
+			.wake = -1,
+			.end = end.at,
+			.cpu = begin.at,
+			.state = 1 } };
 
 	for (size_t i = 0; i < json_object_array_length(vertical); i++) {
 		struct json_object *link = json_object_array_get_idx(vertical, i);
@@ -97,7 +112,8 @@ static gint by_time(gconstpointer a, gconstpointer b)
 /* Ends of what a worker is seen to do; its first point is where it is first seen. */
 static void tell_graph(struct lqn_analysis *a, struct json_object *graph)
 {
-	struct json_object *horizontal = get(graph, "horizontal"), *vertical = get(graph, "vertical");
+	struct json_object *horizontal = get(graph, "horizontal"),
+			   *vertical = get(graph, "vertical");
 	struct lqn_event host = { .type = LQN_EV_HOST, .host = { "g", "", LQN_EVENT_SCHEMA } };
 	struct lqn_event summary = { .type = LQN_EV_SUMMARY };
 	GPtrArray *waits = g_ptr_array_new();
@@ -108,8 +124,12 @@ static void tell_graph(struct lqn_analysis *a, struct json_object *graph)
 	json_object_object_foreach(get(graph, "vertices"), worker, times) {
 		int id = atoi(worker);
 		int64_t first = INT64_MAX;
-		struct lqn_event ev = { .type = LQN_EV_THREAD, .thread = {
-			.thread = (uint64_t) (FIRST_TID + id), .born = -1, .pid = (uint32_t) (FIRST_TID + id), .comm = worker, .exe = "" } };
+		struct lqn_event ev = { .type = LQN_EV_THREAD,
+			.thread = { .thread = (uint64_t) (FIRST_TID + id),
+				.born = -1,
+				.pid = (uint32_t) (FIRST_TID + id),
+				.comm = worker,
+				.exe = "" } };
 
 		/* it is seen from where something begins, or else from where it has an effect */
 		for (size_t i = 0; i < json_object_array_length(times); i++) {
@@ -119,7 +139,8 @@ static void tell_graph(struct lqn_analysis *a, struct json_object *graph)
 			summary.summary.end = MAX(summary.summary.end, at);
 		}
 		for (size_t i = 0, seen = 0; i < json_object_array_length(horizontal); i++) {
-			struct point from = point_of(json_object_array_get_idx(horizontal, i), "from");
+			struct point from = point_of(
+				json_object_array_get_idx(horizontal, i), "from");
 
 			if (from.worker == id) {
 				first = seen++ ? MIN(first, from.at) : from.at;
@@ -137,7 +158,8 @@ static void tell_graph(struct lqn_analysis *a, struct json_object *graph)
 	}
 	g_ptr_array_sort(waits, by_time);
 	for (guint i = 0; i < waits->len; i++) {
-		tell_wait(a, vertical, point_of(waits->pdata[i], "from"), point_of(waits->pdata[i], "to"), &packets);
+		tell_wait(a, vertical, point_of(waits->pdata[i], "from"),
+			point_of(waits->pdata[i], "to"), &packets);
 	}
 	g_ptr_array_free(waits, TRUE);
 	summary.ts = summary.summary.end;
@@ -167,13 +189,13 @@ static char *print(GArray *pieces)
 	for (guint i = 0; i < pieces->len; i++) {
 		struct piece *it = &g_array_index(pieces, struct piece, i);
 
-		while (i + 1 < pieces->len && it[1].begin == it->end && it[1].worker == it->worker &&
-				strcmp(it[1].state, it->state) == 0) {
+		while (i + 1 < pieces->len && it[1].begin == it->end &&
+			it[1].worker == it->worker && strcmp(it[1].state, it->state) == 0) {
 			it[1].begin = it->begin;
 			it = &g_array_index(pieces, struct piece, ++i);
 		}
-		g_string_append_printf(text, "%" G_GINT64_FORMAT "-%" G_GINT64_FORMAT " %s %d\n", it->begin, it->end, it->state,
-			it->worker);
+		g_string_append_printf(text, "%" G_GINT64_FORMAT "-%" G_GINT64_FORMAT " %s %d\n",
+			it->begin, it->end, it->state, it->worker);
 	}
 	return g_string_free(text, FALSE);
 }
@@ -189,7 +211,8 @@ static char *stated(struct json_object *graph)
 		for (size_t i = 0; i < json_object_array_length(edges); i++) {
 			struct json_object *edge = json_object_array_get_idx(edges, i);
 			struct point from = point_of(edge, "from"), to = point_of(edge, "to");
-			struct piece piece = { from.at, to.at, type_of(edge), k == 0 ? from.worker : -1 };
+			struct piece piece = { from.at, to.at, type_of(edge),
+				k == 0 ? from.worker : -1 };
 
 			if (from.at < to.at) {
 				g_array_append_val(pieces, piece);
@@ -204,7 +227,8 @@ static char *found(const struct lqn_thread_path *path)
 	g_autoptr(GArray) pieces = g_array_new(FALSE, FALSE, sizeof(struct piece));
 
 	for (guint i = 0; i < path->rows->len; i++) {
-		const struct lqn_thread_row *row = &g_array_index(path->rows, struct lqn_thread_row, i);
+		const struct lqn_thread_row *row = &g_array_index(
+			path->rows, struct lqn_thread_row, i);
 		struct piece piece = { row->begin, row->end, lqn_thread_state_name(row->state),
 			row->state == LQN_SHOW_NETWORK ? -1 : (int) (row->thread - FIRST_TID) };
 
@@ -238,7 +262,9 @@ END_TEST
 int main(void)
 {
 	const char *folder = g_getenv("LQN_TRACE_COMPASS_CASES");
-	g_autofree char *file = folder && *folder ? g_build_filename(folder, "graphfactory.json", NULL) : NULL;
+	g_autofree char *file = folder && *folder ?
+		g_build_filename(folder, "graphfactory.json", NULL) :
+		NULL;
 	Suite *suite = suite_create("graphs");
 	TCase *tcase = tcase_create("graphs");
 	SRunner *runner;
@@ -246,7 +272,7 @@ int main(void)
 
 	graphs = file ? json_object_from_file(file) : NULL;
 	if (!graphs) {
-		g_print("1..0 # SKIP LQN_TRACE_COMPASS_CASES names no folder with graphfactory.json\n");
+		g_print("1..0 # SKIP LQN_TRACE_COMPASS_CASES: no graphfactory.json\n");
 		return EXIT_SUCCESS;
 	}
 	names = g_ptr_array_new();

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""test-truth.py TRACE: the model of a recorded trace against what its programs measured themselves.
+"""test-truth.py TRACE [EVENT...]: the model of a recorded trace against what its programs measured themselves.
+
+EVENTs are taken out of the trace first: the bars hold without those that not every recording has.
 
 The bars are in BARS. Predictions need a solver: `lqns` on the path, or named by LQNS; without one they are skipped. A schema of
 the solvers is used if LQN_XSD names it; our own part of it (lqnx.rng) always, if there is xmllint.
@@ -14,7 +16,10 @@ import xml.etree.ElementTree as ET
 from lqntest import MARKS, Scratch, bt2, model_args, run, succeed, trace
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-NAME = sys.argv[1]
+NAME, DROPPED = sys.argv[1], sys.argv[2:]
+SOURCE = [trace(NAME)]
+if DROPPED:
+    SOURCE += ['--component=filter.lqn-test.drop', '--params=names=[%s]' % ','.join('"%s"' % name for name in DROPPED)]
 BARS = {'rate': 0.02, 'demand': 0.05, 'think': 0.05, 'hold': 0.10, 'throughput': 0.10}
 SOLVER = os.environ.get('LQNS') or shutil.which('lqns')
 HARMLESS = ('not used', 'value is zero')
@@ -27,7 +32,7 @@ figures = {}
 def model():
     """Makes the model once, whichever test comes first."""
     if not os.path.exists(MODEL):
-        succeed(bt2(*model_args(trace(NAME), MODEL, MARKS)))
+        succeed(bt2(*model_args(SOURCE, MODEL, MARKS)))
     return os.path.join(MODEL, 'model.lqnx')
 
 

@@ -36,7 +36,8 @@ static void keep(void *payload, const struct lqn_event *ev)
 
 	for (size_t i = 0; i < class->n_fields; i++) {
 		if (class->fields[i].kind == LQN_EVF_STRING) {
-			const char **text = (const char **) (void *) ((char *) &kept.ev + class->fields[i].offset);
+			const char **text = (const char **) (void *) ((char *) &kept.ev +
+				class->fields[i].offset);
 
 			*text = g_intern_string(*text);
 		}
@@ -63,15 +64,21 @@ static int64_t number_of(const struct lqn_event *ev, const struct lqn_event_fiel
 	}
 }
 
-static bool field_is(const struct lqn_event *ev, const struct lqn_event_field *field, struct json_object *value)
+static bool field_is(
+	const struct lqn_event *ev, const struct lqn_event_field *field, struct json_object *value)
 {
-	const char *text = json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
+	const char *text = json_object_is_type(value, json_type_string) ?
+		json_object_get_string(value) :
+		NULL;
 
 	if (field->kind == LQN_EVF_STRING) {
-		return g_strcmp0(*(const char *const *) (const void *) ((const char *) ev + field->offset), text) == 0;
+		return g_strcmp0(*(const char *const *) (const void *) ((const char *) ev +
+					 field->offset),
+			       text) == 0;
 	}
 	if (text) {
-		return field->label && g_strcmp0(field->label((uint32_t) number_of(ev, field)), text) == 0;
+		return field->label &&
+			g_strcmp0(field->label((uint32_t) number_of(ev, field)), text) == 0;
 	}
 	return number_of(ev, field) == json_object_get_int64(value);
 }
@@ -121,8 +128,9 @@ unsigned jsonl_count(const struct jsonl *jsonl, struct json_object *pattern)
 		const struct kept *kept = &g_array_index(jsonl->events, struct kept, i);
 
 		/* other classes have other fields */
-		if (strcmp(lqn_event_class((enum lqn_event_type) kept->ev.type)->name + strlen("lqn:"),
-				json_object_get_string(class)) == 0) {
+		if (strcmp(lqn_event_class((enum lqn_event_type) kept->ev.type)->name +
+				    strlen("lqn:"),
+			    json_object_get_string(class)) == 0) {
 			n += is_like(kept, pattern);
 		}
 	}
@@ -209,7 +217,8 @@ static void store_packet(struct json_object *fields, struct lqn_record *rec)
 	rec->packet.flags = (uint8_t) integer(tcp, "flags", 0);
 }
 
-static void store(struct json_object *fields, const struct lqn_layout_field *field, struct lqn_record *rec)
+static void store(
+	struct json_object *fields, const struct lqn_layout_field *field, struct lqn_record *rec)
 {
 	struct json_object *value = member(fields, field->names);
 	void *to = (char *) rec + field->offset;
@@ -239,8 +248,11 @@ static void store(struct json_object *fields, const struct lqn_layout_field *fie
 		rec->text = g_strdup(json_object_get_string(value));
 		break;
 	case LQN_FIELD_FDS:
-		for (size_t i = 0; i < json_object_array_length(value) && rec->exit.n_fds < LQN_RECORD_FDS; i++) {
-			rec->exit.fd[rec->exit.n_fds++] = json_object_get_int(json_object_array_get_idx(value, i));
+		for (size_t i = 0;
+			i < json_object_array_length(value) && rec->exit.n_fds < LQN_RECORD_FDS;
+			i++) {
+			rec->exit.fd[rec->exit.n_fds++] = json_object_get_int(
+				json_object_array_get_idx(value, i));
 		}
 		break;
 	default:
@@ -259,8 +271,8 @@ static void take(struct jsonl *jsonl, struct json_object *line, const char *rele
 
 	host->end = MAX(host->end, ts);
 	if (strcmp(name, "__discarded__") == 0) {
-		lqn_causal_lost(host->engine, (int32_t) integer(line, "cpu", -1), ts, integer(line, "end", ts),
-			(uint64_t) integer(line, "count", 1));
+		lqn_causal_lost(host->engine, (int32_t) integer(line, "cpu", -1), ts,
+			integer(line, "end", ts), (uint64_t) integer(line, "count", 1));
 		return;
 	}
 	lqn_record_init(&rec, layout);
@@ -268,7 +280,8 @@ static void take(struct jsonl *jsonl, struct json_object *line, const char *rele
 	rec.name = g_intern_string(name);
 	rec.cpu = (int32_t) integer(line, "cpu", -1);
 	rec.tid = (int32_t) integer(line, "tid", -1);
-	for (const struct lqn_layout_field *f = layout ? layout->fields : NULL; f && f->kind != LQN_FIELD_END; f++) {
+	for (const struct lqn_layout_field *f = layout ? layout->fields : NULL;
+		f && f->kind != LQN_FIELD_END; f++) {
 		store(fields, f, &rec);
 	}
 	lqn_causal_push(host->engine, &rec);
