@@ -126,7 +126,8 @@ struct lqn_clock_line lqn_clock_fit_line(const struct lqn_clock_fit *fit)
 	if (fit->above->len == 0 || fit->below->len == 0) {
 		offsets(fit->above, fit->below, 0, &least, &most);
 		line.quality = LQN_CLOCK_ONE_WAY;
-		line.offset = fit->above->len > 0 ? most : least;
+		/* as they are, unless that would have a message arrive before it was sent */
+		line.offset = fit->above->len > 0 ? fmin(0, most) : fmax(0, least);
 		line.bound = INFINITY;
 		return line;
 	}

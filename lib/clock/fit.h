@@ -18,7 +18,7 @@
 
 enum lqn_clock_quality {
 	LQN_CLOCK_NONE,		/* not one message */
-	LQN_CLOCK_ONE_WAY,	/* messages one way only: the least time under way is taken for none */
+	LQN_CLOCK_ONE_WAY,	/* messages one way only: no offset, or the least that lets none arrive before it was sent */
 	LQN_CLOCK_BOUNDED,	/* both ways */
 	LQN_CLOCK_BROKEN,	/* no line fits: a clock was set, or changed its speed */
 };

@@ -95,8 +95,8 @@ static void note_clocks(struct lqn_build *build)
 			lqn_build_note(build, "clocks: no packet tells how %s's differs from the others'; taken as it is", host->name);
 			break;
 		case LQN_CLOCK_ONE_WAY:
-			lqn_build_note(build, "clocks: %s's is ahead of %s's by %.6f ms if packets took no time (they are seen one way "
-				"only)", host->name, via->name, offset);
+			lqn_build_note(build, "clocks: packets between %s and %s are seen one way only, so how the clocks differ is not "
+				"known; taken to be %.6f ms", host->name, via->name, offset);
 			break;
 		case LQN_CLOCK_BOUNDED:
 			lqn_build_note(build, "clocks: %s's is ahead of %s's by %.6f ms +- %.6f ms, drift %.3f ppm; corrected here, "

@@ -222,6 +222,7 @@ static gint by_word(gconstpointer a, gconstpointer b)
 void lqn_build_locks(struct lqn_build *build)
 {
 	g_autoptr(GArray) sums = g_array_new(FALSE, FALSE, sizeof(struct sum));
+	double wall = (double) (build->end - build->begin) / 1e9;
 	unsigned number = 0;
 
 	for (guint i = 0; i < build->a->samples->len; i++) {
@@ -256,6 +257,8 @@ void lqn_build_locks(struct lqn_build *build)
 				struct lqn_lock_use *use = &g_array_index(cluster->locks, struct lqn_lock_use, l);
 
 				use->entry->invocations = (uint64_t) (use->passages * cluster->members->len + 0.5);
+				use->entry->throughput = use->passages * cluster->members->len / wall;
+				use->entry->task->throughput += use->entry->throughput;
 			}
 		}
 	}

@@ -41,13 +41,15 @@ bool lqn_build_window(struct lqn_build *build, GError **error)
 		build->begin = a->begin;
 		g_string_append(reason, "from parameter begin");
 	} else if (!a->whole && a->end_seen == INT64_MIN && a->end == INT64_MAX) {
-		if (lqn_build_steady(build)) {
-			g_string_append_printf(reason, "steady state: without the first %.3f s and the last %.3f s of requests",
-				(double) (build->begin - first) / 1e9, (double) (last - build->end) / 1e9);
-		} else {
+		if (!lqn_build_steady(build)) {
 			lqn_build_note(build, "no steady state: response times or rates change through the whole trace; the means "
 				"are of all of it");
 			g_string_append(reason, "from the first request to the last");
+		} else if (build->begin == first && build->end == last) {
+			g_string_append(reason, "from the first request to the last, steady throughout");
+		} else {
+			g_string_append_printf(reason, "steady state: without the first %.3f s and the last %.3f s of requests",
+				(double) (build->begin - first) / 1e9, (double) (last - build->end) / 1e9);
 		}
 	} else {
 		g_string_append(reason, "from the first request");
