@@ -176,14 +176,18 @@ int64_t lqn_start_cpu(const struct lqn_actor *actor, int64_t cpu)
 	return MIN(MAX(actor->last.end > 0 ? actor->last.cpu : 0, actor->mark), cpu);
 }
 
-int64_t lqn_latency_in(const struct lqn_actor *actor, int64_t call_begin)
+int64_t lqn_latency_in(const struct lqn_actor *actor, int64_t call_begin, int64_t sent)
 {
-	return actor->last.end > 0 && actor->last.call_begin == call_begin && !actor->last.preempted ?
-		actor->last.idle : 0;
+	const struct lqn_interval *last = &actor->last;
+
+	if (last->end == 0 || last->call_begin != call_begin) {
+		return 0;
+	}
+	return MIN(last->idle, last->end - MIN(MAX(last->wake, sent), last->end));
 }
 
 struct lqn_invocation *lqn_begin_request(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_arc *request,
-	int64_t ts, int64_t cpu_begin, int64_t cpu)
+	int64_t sent, int64_t ts, int64_t cpu_begin, int64_t cpu)
 {
 	const struct lqn_interval *last = &actor->last;
 	int64_t start = lqn_start_cpu(actor, cpu);
@@ -201,7 +205,7 @@ struct lqn_invocation *lqn_begin_request(struct lqn_analysis *a, struct lqn_acto
 	invocation = lqn_invocation_new(a, actor, ts, request);
 	if (after_wait) {
 		invocation->begin = MIN(last->end, ts);
-		invocation->latency = last->idle;
+		invocation->latency = lqn_latency_in(actor, last->call_begin, sent);
 	}
 	actor->current = invocation;
 	actor->mark = MAX(actor->mark, start);
@@ -215,19 +219,25 @@ struct lqn_invocation *lqn_context(struct lqn_analysis *a, struct lqn_actor *act
 {
 	const struct lqn_interval *last = &actor->last;
 	struct lqn_invocation *invocation;
-	bool after_wait;
+	int64_t start = lqn_start_cpu(actor, cpu), begin = ts;
 
 	if (actor->current) {
 		return actor->current;
 	}
-	after_wait = last->end > 0 && last->end >= actor->last_ts;
-	lqn_charge(actor, lqn_start_cpu(actor, cpu), ts);
-	invocation = lqn_invocation_new(a, actor, after_wait ? MIN(last->end, ts) : ts, NULL);
+	if (actor->woke_from_sleep && actor->awake_at >= actor->last_ts) {
+		/* whatever it waited for since, its cycle began when it woke */
+		begin = MIN(actor->awake_at, ts);
+		start = MIN(start, MAX(actor->awake_cpu, actor->mark));
+	} else if (last->end > 0 && last->end >= actor->last_ts) {
+		begin = MIN(last->end, ts);
+	}
+	lqn_charge(actor, start, ts);
+	invocation = lqn_invocation_new(a, actor, begin, NULL);
 	invocation->end = ts;
-	if (last->end > 0 && last->call == LQN_CALL_SLEEP) {
+	if (actor->woke_from_sleep || (last->end > 0 && last->call == LQN_CALL_SLEEP)) {
 		invocation->origin = LQN_ORIGIN_TIMER;
 		invocation->absolute = actor->absolute;
-	} else if (last->end > 0 && last->call == LQN_CALL_FUTEX && last->object && !actor->woke_from_sleep &&
+	} else if (last->end > 0 && last->call == LQN_CALL_FUTEX && last->object &&
 			!lqn_word_is_lock(lqn_party_word(actor->host, last->object))) {
 		invocation->origin = LQN_ORIGIN_HANDOVER;
 	}

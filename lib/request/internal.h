@@ -157,6 +157,7 @@ struct lqn_actor {
 	int64_t last_ts, last_cpu;	/* end of the last operation on a channel */
 	int64_t slept;			/* ns asleep, in all */
 	bool woke_from_sleep, absolute;
+	int64_t awake_at, awake_cpu;	/* end of that sleep, and the CPU clock then */
 	struct lqn_arc *pending_request;	/* a waker in another process has left it a request … */
 	struct lqn_invocation *pending_reply;	/* … or an answer */
 	struct lqn_hold holds[LQN_HOLDS_MAX];
@@ -315,9 +316,9 @@ void lqn_settle(struct lqn_actor *actor);
 /* Nothing more comes of the thread, whose CPU clock is at `cpu`. */
 void lqn_conclude(struct lqn_actor *actor, int64_t cpu, int64_t ts);
 void lqn_merge(struct lqn_invocation *from, struct lqn_invocation *into);
-/* A request reaches a thread, in a call that ended at `ts`, with the CPU clock from `cpu_begin` to `cpu`. */
+/* A request, sent at `sent`, reaches a thread, in a call that ended at `ts`, with the CPU clock from `cpu_begin` to `cpu`. */
 struct lqn_invocation *lqn_begin_request(struct lqn_analysis *analysis, struct lqn_actor *actor,
-	struct lqn_arc *request, int64_t ts, int64_t cpu_begin, int64_t cpu);
+	struct lqn_arc *request, int64_t sent, int64_t ts, int64_t cpu_begin, int64_t cpu);
 /* The context of something that a thread does at `ts` of its own accord. */
 struct lqn_invocation *lqn_context(struct lqn_analysis *analysis, struct lqn_actor *actor, int64_t ts, int64_t cpu);
 /* The reply of `done` went out in a call of the thread. */
@@ -325,8 +326,11 @@ void lqn_replied(struct lqn_analysis *analysis, struct lqn_actor *actor, struct 
 	int64_t begin, int64_t end, int64_t cpu_begin, int64_t cpu_end);
 /* CPU clock at which the work for what arrives now began. */
 int64_t lqn_start_cpu(const struct lqn_actor *actor, int64_t cpu);
-/* Latency of the wait in the call that began at `call_begin`. */
-int64_t lqn_latency_in(const struct lqn_actor *actor, int64_t call_begin);
+/*
+ * How long the thread was runnable beside an idle CPU after the wait in the call that began at `call_begin`, counted from
+ * `sent` on, when what it waited for was sent (0: not known): a waking before that was for nothing.
+ */
+int64_t lqn_latency_in(const struct lqn_actor *actor, int64_t call_begin, int64_t sent);
 void lqn_actor_worked(struct lqn_invocation *invocation, struct lqn_actor *actor);
 /* spans.c: the operation of a context that begins at `since`; interned; NULL: none is told of. */
 const char *lqn_actor_operation(const struct lqn_actor *actor, int64_t since);

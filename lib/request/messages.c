@@ -314,7 +314,7 @@ static void resume(struct lqn_actor *actor, struct lqn_invocation *caller, const
 	}
 	lqn_charge(actor, ev->receive.cpu_end, ev->receive.end);
 	caller->end = ev->receive.end;
-	caller->latency += lqn_latency_in(actor, ev->receive.begin);
+	caller->latency += lqn_latency_in(actor, ev->receive.begin, ev->receive.sent);
 	if (caller->origin == LQN_ORIGIN_LOOP) {
 		actor->current = NULL;	/* this customer's cycle is over */
 	}
@@ -364,7 +364,7 @@ void lqn_on_receive(struct lqn_analysis *a, struct lqn_party *host, const struct
 			receive_queue_reply(actor, message, ev);
 		} else if (!stream || !message->arc || !message->arc->callee) {
 			struct lqn_invocation *invocation = lqn_begin_request(a, actor, message->arc,
-				ev->receive.end, ev->receive.cpu_begin, ev->receive.cpu_end);
+				ev->receive.sent, ev->receive.end, ev->receive.cpu_begin, ev->receive.cpu_end);
 
 			invocation->conn = end;
 			if (stream && end->sends > 0) {

@@ -86,6 +86,8 @@ void lqn_on_awake(struct lqn_analysis *a, struct lqn_party *host, const struct l
 	int64_t blocked = actor->last.call_begin == ev->sleep.begin ? actor->call_blocked : 0;
 
 	actor->woke_from_sleep = true;
+	actor->awake_at = actor->last.call_begin == ev->sleep.begin ? actor->last.end : ev->sleep.end;
+	actor->awake_cpu = actor->last.call_begin == ev->sleep.begin ? actor->last.cpu : ev->sleep.cpu_end;
 	actor->absolute = ev->sleep.absolute;
 	actor->slept += blocked;
 	if (current) {
@@ -165,7 +167,7 @@ static void waited_for_lock(struct lqn_actor *actor, uint64_t word, const struct
 	wait = g_new0(struct lqn_lock_wait, 1);
 	wait->word = word;
 	wait->wait = actor->last.call_begin == ev->futex_wait.begin ? actor->call_blocked : 0;
-	wait->latency = lqn_latency_in(actor, ev->futex_wait.begin);
+	wait->latency = lqn_latency_in(actor, ev->futex_wait.begin, 0);
 	wait->next = current->locks;
 	current->locks = wait;
 	current->lock_latency += wait->latency;
@@ -289,14 +291,14 @@ void lqn_on_futex_wait(struct lqn_analysis *a, struct lqn_party *host, const str
 
 		actor->pending_request = NULL;
 		if (!request->callee && request->replied == 0) {	/* else another has taken it meanwhile */
-			lqn_begin_request(a, actor, request, ev->futex_wait.end, ev->futex_wait.cpu_begin,
+			lqn_begin_request(a, actor, request, request->sent, ev->futex_wait.end, ev->futex_wait.cpu_begin,
 				ev->futex_wait.cpu_end);
 		}
 	} else if (actor->pending_reply) {
 		struct lqn_invocation *caller = lqn_final(actor->pending_reply);
 
 		actor->pending_reply = NULL;
-		caller->latency += lqn_latency_in(actor, ev->futex_wait.begin);
+		caller->latency += lqn_latency_in(actor, ev->futex_wait.begin, 0);
 		lqn_charge(actor, ev->futex_wait.cpu_end, ev->futex_wait.end);
 		caller->end = ev->futex_wait.end;
 	}
