@@ -14,7 +14,6 @@
 #define FAMILY_INET6 10
 #define TYPE_STREAM 1
 #define TYPE_DGRAM 2
-#define TYPE_SEQPACKET 5
 #define TYPE_MASK 0xf
 #define EFD_SEMAPHORE 1
 #define F_DUPFD_ 0
@@ -22,10 +21,15 @@
 #define CLOSE_RANGE_CLOEXEC_ 4
 #define EINPROGRESS_ 115
 #define EAGAIN_ 11
+#define MSG_WAITALL_ 0x100
 #define FUTEX_COMMAND 0x7f
 #define S_IFMT_ 0170000
 #define S_IFIFO_ 0010000
 #define TIMER_ABSTIME_ 1
+#define BYTES_MAX INT64_C(0x7fffffff)	/* no call moves more */
+
+/* Calls after a wait on descriptors among which the receive of what woke the thread is looked for. */
+#define VOTER_CALLS 5
 
 enum futex_does { FUTEX_WAITS, FUTEX_WAKES, FUTEX_ELSE };
 
@@ -71,6 +75,11 @@ static struct lqn_object *make(struct lqn_step *step, enum lqn_object_kind kind)
 	return lqn_object_new(&step->causal->channels, kind, step->thread->key, step->rec->ts, NULL);
 }
 
+static bool is_fd(int64_t fd)
+{
+	return fd >= 0 && fd < LQN_FD_MAX;
+}
+
 static void put_fd(struct lqn_step *step, int64_t fd, struct lqn_object *object)
 {
 	lqn_fd_table_set(lqn_causal_fds(step->causal, step->thread), fd, object);
@@ -82,7 +91,7 @@ static struct lqn_object *channel_of(struct lqn_step *step, int64_t fd)
 	struct lqn_fd_table *fds = lqn_causal_fds(step->causal, step->thread);
 	struct lqn_object *object = lqn_fd_table_get(fds, fd);
 
-	if (!object && fd >= 0) {
+	if (!object && is_fd(fd)) {
 		object = make(step, LQN_OBJ_UNKNOWN);
 		object->preexisting = true;
 		lqn_fd_table_set(fds, fd, object);
@@ -116,6 +125,10 @@ static void enter_send(struct lqn_step *step, struct lqn_open_call *call)
 static void enter_receive(struct lqn_step *step, struct lqn_open_call *call)
 {
 	set_object(call, channel_of(step, call->arg[0]));
+	if (call->object) {
+		call->receiving = true;
+		call->object->receiving++;
+	}
 	if (step->thread->voter) {
 		/* the first receive after a wait on descriptors is of what woke it, if an accept does not come before */
 		if (call->object) {
@@ -186,6 +199,9 @@ static void receive(struct lqn_step *step, const struct lqn_open_call *call, str
 		.cpu_begin = call->cpu_begin,
 		.cpu_end = cpu,
 		.bytes = bytes,
+		.found_empty = call->found_empty,
+		.waits_for_all = lqn_call_class(call->kind) == LQN_CLASS_RECEIVE && call->arg[2] > 0 &&
+			(call->arg[2] & MSG_WAITALL_),
 		.woken_from = call->woken_from,
 		.woken_seq = call->woken_seq,
 	};
@@ -204,11 +220,12 @@ static void exit_send(struct lqn_step *step, struct lqn_open_call *call, int64_t
 {
 	int64_t bytes = call->kind == LQN_CALL_MQ_SEND && ret == 0 ? MAX(call->arg[1], 1) : ret;
 
+	bytes = MIN(bytes, BYTES_MAX);
 	if (call->object && call->message) {
 		if (bytes > 0 && carries_messages(call->object)) {
 			tell_send(step, call, bytes, cpu);
 		}
-		lqn_channel_send_end(call->object, call->object_id, call->message, bytes);
+		lqn_channel_send_end(call->object, call->object_id, call->message, step->rec->ts, bytes);
 	}
 	if (call->object2 && bytes > 0) {
 		receive(step, call, call->object2, bytes, cpu);
@@ -218,7 +235,7 @@ static void exit_send(struct lqn_step *step, struct lqn_open_call *call, int64_t
 static void exit_receive(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
 {
 	if (call->object && ret > 0) {
-		receive(step, call, call->object, ret, cpu);
+		receive(step, call, call->object, MIN(ret, BYTES_MAX), cpu);
 	}
 }
 
@@ -227,10 +244,11 @@ static void exit_accept(struct lqn_step *step, struct lqn_open_call *call, int64
 	struct lqn_object *listener = call->object, *made;
 	struct lqn_event ev = { .type = LQN_EV_ACCEPT };
 
-	if (ret < 0) {
+	if (!is_fd(ret)) {
 		return;
 	}
-	made = make(step, listener && listener->kind == LQN_OBJ_LISTENER ? listener->base : LQN_OBJ_UNKNOWN);
+	made = lqn_object_pin(make(step, listener && listener->kind == LQN_OBJ_LISTENER ?
+		listener->base : LQN_OBJ_UNKNOWN));
 	put_fd(step, ret, made);
 	if (listener) {
 		lqn_channel_accept(listener, made);
@@ -244,6 +262,7 @@ static void exit_accept(struct lqn_step *step, struct lqn_open_call *call, int64
 	ev.accept.begin = call->begin;
 	ev.accept.end = step->rec->ts;
 	lqn_causal_emit(step->causal, &ev);
+	lqn_object_unpin(made);
 }
 
 static void exit_connect(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
@@ -308,13 +327,12 @@ static void exit_sleep(struct lqn_step *step, struct lqn_open_call *call, int64_
 	lqn_causal_emit(step->causal, &ev);
 }
 
+/* A new object, which goes at once if its descriptor is none. */
 static void exit_fd(struct lqn_step *step, int64_t fd, struct lqn_object *object)
 {
-	if (fd >= 0) {
-		put_fd(step, fd, object);
-	} else {
-		lqn_object_unpin(lqn_object_pin(object));
-	}
+	lqn_object_pin(object);
+	put_fd(step, fd, object);
+	lqn_object_unpin(object);
 }
 
 static void exit_socket(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
@@ -327,17 +345,19 @@ static void exit_socketpair(struct lqn_step *step, struct lqn_open_call *call, i
 	struct lqn_record *rec = step->rec;
 	struct lqn_object *a, *b;
 
-	if (ret < 0 || rec->exit.n_fds < 2) {
-		return;
+	if (ret < 0 || rec->exit.n_fds < 2 || !is_fd(rec->exit.fd[0]) || !is_fd(rec->exit.fd[1])) {
+		return;		/* ends that are nowhere would never be closed, and hold each other for ever */
 	}
-	a = make(step, socket_kind(call->arg[0], call->arg[1]));
-	b = make(step, a->kind);
+	a = lqn_object_pin(make(step, socket_kind(call->arg[0], call->arg[1])));
+	b = lqn_object_pin(make(step, a->kind));
 	put_fd(step, rec->exit.fd[0], a);
 	put_fd(step, rec->exit.fd[1], b);
 	lqn_channel_pair(a, b, LQN_CERTAIN);
 	if (!lqn_object_is_stream(a)) {
 		lqn_channel_pair(b, a, LQN_CERTAIN);
 	}
+	lqn_object_unpin(a);
+	lqn_object_unpin(b);
 }
 
 static void exit_pipe(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
@@ -347,9 +367,10 @@ static void exit_pipe(struct lqn_step *step, struct lqn_open_call *call, int64_t
 	if (ret < 0 || step->rec->exit.n_fds < 2) {
 		return;
 	}
-	pipe = make(step, LQN_OBJ_PIPE);
+	pipe = lqn_object_pin(make(step, LQN_OBJ_PIPE));
 	put_fd(step, step->rec->exit.fd[0], pipe);
 	put_fd(step, step->rec->exit.fd[1], pipe);
+	lqn_object_unpin(pipe);
 }
 
 static void exit_eventfd(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
@@ -370,7 +391,7 @@ static void exit_open(struct lqn_step *step, struct lqn_open_call *call, int64_t
 	enum lqn_object_kind kind = call->kind == LQN_CALL_MQ_OPEN ? LQN_OBJ_QUEUE : LQN_OBJ_FILE;
 
 	if (ret >= 0 && call->text) {
-		put_fd(step, ret, lqn_channel_by_path(&step->causal->channels, kind, call->text,
+		exit_fd(step, ret, lqn_channel_by_path(&step->causal->channels, kind, call->text,
 			step->thread->key, step->rec->ts));
 	}
 }
@@ -502,7 +523,7 @@ void lqn_step_call_entry(struct lqn_step *step)
 	memcpy(call->arg, rec->entry.arg, sizeof(call->arg));
 	call->object_id = call->message = 0;
 	call->woken_from = call->woken_seq = 0;
-	call->blocked = false;
+	call->blocked = call->found_empty = false;
 	call->n_woken = 0;
 	call->disk_waits = 0;
 	call->disk_ns = 0;
@@ -510,7 +531,7 @@ void lqn_step_call_entry(struct lqn_step *step)
 	if (calls[rec->kind].enter) {
 		calls[rec->kind].enter(step, call);
 	}
-	if (thread->voter && ++thread->voter_calls > 5) {
+	if (thread->voter && ++thread->voter_calls > VOTER_CALLS) {
 		lqn_object_set(&thread->voter, NULL);
 	}
 }

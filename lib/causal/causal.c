@@ -21,10 +21,6 @@ static void drop_event(void *payload, const struct lqn_event *ev)
 {
 }
 
-static void step_nothing(struct lqn_step *step)
-{
-}
-
 /* What each type of record does. */
 static void (*const handlers[LQN_REC_COUNT])(struct lqn_step *step) = {
 	[LQN_REC_SWITCH] = lqn_step_switch,
@@ -45,11 +41,9 @@ static void (*const handlers[LQN_REC_COUNT])(struct lqn_step *step) = {
 	[LQN_REC_PACKET_COPY] = lqn_step_packet_copy,
 	[LQN_REC_BLOCK_ISSUE] = lqn_step_block_issue,
 	[LQN_REC_BLOCK_COMPLETE] = lqn_step_block_complete,
-	[LQN_REC_SIGNAL] = step_nothing,
 	[LQN_REC_STATE_PROCESS] = lqn_step_state_process,
 	[LQN_REC_STATE_FD] = lqn_step_state_fd,
 	[LQN_REC_STATE_IRQ] = lqn_step_state_irq,
-	[LQN_REC_STATE_END] = step_nothing,
 	[LQN_REC_SPAN_BEGIN] = lqn_step_span,
 	[LQN_REC_SPAN_END] = lqn_step_span,
 	[LQN_REC_OTHER] = lqn_step_mark,
@@ -61,6 +55,7 @@ static void handle(void *payload, struct lqn_record *rec, int32_t tid)
 	struct lqn_causal *c = payload;
 	struct lqn_step step = { c, rec, lqn_host_cpu(&c->host, rec->cpu, rec->ts), NULL };
 
+	c->at = rec->ts;
 	c->now = MAX(c->now, rec->ts);
 	if (tid > 0) {
 		step.thread = step.cpu->current && step.cpu->current->tid == tid ?
@@ -126,6 +121,8 @@ void lqn_causal_free(struct lqn_causal *c)
 
 void lqn_causal_push(struct lqn_causal *c, struct lqn_record *rec)
 {
+	/* no trace should hold other times, but all that follows is differences of them */
+	rec->ts = c->latest = CLAMP(rec->ts, c->latest, LQN_TIME_MAX);
 	if (c->first == INT64_MIN) {
 		c->first = c->now = rec->ts;
 		c->host.idle_since = rec->ts;
@@ -149,7 +146,9 @@ void lqn_causal_lost(struct lqn_causal *c, int32_t cpu, int64_t begin, int64_t e
 
 	lqn_attribution_flush(c->attribution);
 	lqn_attribution_forget(c->attribution, cpu);
-	c->now = MAX(c->now, end);
+	end = c->latest = CLAMP(end, c->latest, LQN_TIME_MAX);
+	begin = CLAMP(begin, 0, end);
+	c->at = c->now = MAX(c->now, end);
 	for (guint i = 0; i < c->host.cpus->len; i++) {
 		struct lqn_cpu *it = c->host.cpus->pdata[i];
 
@@ -209,7 +208,7 @@ void lqn_causal_finish(struct lqn_causal *c, int64_t ts)
 	struct lqn_event ev = { .type = LQN_EV_SUMMARY };
 
 	lqn_attribution_flush(c->attribution);
-	c->now = MAX(c->now, ts);
+	c->at = c->now = MAX(c->now, MIN(ts, LQN_TIME_MAX));
 	give_up_held(c);
 	g_hash_table_iter_init(&it, c->host.threads);
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
@@ -241,6 +240,6 @@ void lqn_causal_finish(struct lqn_causal *c, int64_t ts)
 	ev.summary.events = c->records;
 	ev.summary.holes = c->holes;
 	ev.summary.contradictions = c->channels.contradictions;
-	ev.summary.unpaired = c->channels.overruns;
+	ev.summary.given_up = c->channels.overruns;
 	lqn_causal_emit(c, &ev);
 }

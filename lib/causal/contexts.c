@@ -14,7 +14,9 @@
 
 /* A softirq that begins so soon after an interrupt was raised by it. */
 #define AFTER_IRQ_NS 1500
-/* What a handler returns that leaves the rest to its thread. */
+/* A handler that leaves the rest to its thread wakes it so soon after it has returned. */
+#define IRQ_THREAD_NS 5000
+/* What such a handler returns. */
 #define IRQ_WAKE_THREAD_ 2
 
 /* Softirq vectors of the kernel. */
@@ -182,7 +184,7 @@ void lqn_step_block_complete(struct lqn_step *step)
  */
 static bool is_thread_of_irq(const struct lqn_thread *target, const struct lqn_cpu *cpu, int64_t ts)
 {
-	if (cpu->last_irq < 0 || ts - cpu->last_irq_end >= 5000) {
+	if (cpu->last_irq < 0 || ts - cpu->last_irq_end >= IRQ_THREAD_NS) {
 		return false;
 	}
 	if (strncmp(target->comm, "irq/", 4) == 0) {
@@ -280,12 +282,18 @@ static void woken_by_thread(const struct lqn_step *step, const struct lqn_thread
 	}
 }
 
+/* True for a sched_wakeup in the place of a sched_waking that the trace lacks: it happens where the thread is taken. */
+static bool is_waker_unseen(const struct lqn_step *step)
+{
+	return step->rec->type == LQN_REC_WAKEUP && step->causal->have_waking;
+}
+
 struct lqn_waker lqn_step_waker(const struct lqn_step *step, const struct lqn_thread *target)
 {
 	const struct lqn_cpu *cpu = step->cpu;
 	struct lqn_waker waker = { .ts = step->rec->ts, .evidence = LQN_CERTAIN };
 
-	if (lqn_step_waker_unseen(step)) {
+	if (is_waker_unseen(step)) {
 		waker.cause = LQN_CAUSE_IPI;
 		waker.evidence = LQN_HYPOTHESISED;
 	} else if (!lqn_cpu_in_task(cpu)) {

@@ -22,6 +22,8 @@ struct lqn_causal {
 	void *payload;
 	char *release;			/* owned; NULL: not known */
 	int64_t first, now;		/* ts of the first and the present record */
+	int64_t at;			/* of the one that a CPU's thread is held against: events of other layers are ahead of it */
+	int64_t latest;			/* of the last one that has come */
 	struct lqn_attribution *attribution;
 	struct lqn_host_state host;
 	struct lqn_channels channels;
@@ -84,11 +86,6 @@ void lqn_step_block_complete(struct lqn_step *step);
 void lqn_step_state_irq(struct lqn_step *step);
 /* True if an event on the CPU is the doing of its thread, not of an interrupt. */
 bool lqn_cpu_in_task(const struct lqn_cpu *cpu);
-/* True for a sched_wakeup in the place of a sched_waking that the trace lacks: it happens where the thread is taken. */
-static inline bool lqn_step_waker_unseen(const struct lqn_step *step)
-{
-	return step->rec->type == LQN_REC_WAKEUP && step->causal->have_waking;
-}
 /* The waker of `target` at this step. */
 struct lqn_waker lqn_step_waker(const struct lqn_step *step, const struct lqn_thread *target);
 

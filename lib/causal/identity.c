@@ -41,6 +41,7 @@ static void leave_process(struct lqn_causal *c, struct lqn_thread *thread)
 	thread->process = NULL;
 	process->alive -= !thread->exited;
 	if (--process->threads == 0) {
+		lqn_channel_forget_process(&c->channels, process->pid);
 		lqn_host_drop_process(&c->host, process);
 	}
 }
@@ -136,9 +137,10 @@ void lqn_step_fork(struct lqn_step *step)
 	join_process(c, child, thread_only ? rec->fork.child_pid : child->tid);
 	if (!thread_only) {
 		struct lqn_process *from = lqn_causal_process(c, parent);
+		char *exe = g_strdup(from->exe);	/* of one process with the child's, if the trace contradicts itself */
 
 		g_free(child->process->exe);
-		child->process->exe = g_strdup(from->exe);
+		child->process->exe = exe;
 		if (from->fds && !child->process->fds) {
 			child->process->fds = lqn_fd_table_copy(from->fds);
 		}
@@ -283,8 +285,10 @@ void lqn_step_state_fd(struct lqn_step *step)
 				lqn_channel_by_path(&c->channels, dumped[i].kind, rec->text, 0, rec->ts) :
 				lqn_object_new(&c->channels, dumped[i].kind, 0, rec->ts, NULL);
 
+			lqn_object_pin(object);
 			object->preexisting = true;
 			lqn_fd_table_set(process->fds, rec->state.fd, object);
+			lqn_object_unpin(object);	/* gone, if the descriptor is none */
 			return;
 		}
 	}

@@ -16,7 +16,8 @@
  */
 #include "engine.h"
 
-#include <string.h>
+/* A waking that came so long before the thread left the CPU may have been for something else. */
+#define EARLY_NS 1000000
 
 static void idle_account(struct lqn_host_state *host, int64_t ts)
 {
@@ -58,7 +59,7 @@ static void stop_running(struct lqn_thread *thread, int64_t ts)
 /* ns with an idle CPU since the thread became runnable; at most `time`, for what is found out late ended earlier. */
 static int64_t idle_since(const struct lqn_causal *c, const struct lqn_thread *thread, int64_t time)
 {
-	return CLAMP(lqn_host_idle_at(&c->host, c->now) - thread->idle_at, 0, time);
+	return CLAMP(lqn_host_idle_at(&c->host, c->at) - thread->idle_at, 0, time);
 }
 
 static void emit_wait(struct lqn_causal *c, struct lqn_thread *thread, int64_t end, bool open)
@@ -150,10 +151,13 @@ static void leave(struct lqn_causal *c, struct lqn_thread *thread, const struct 
 	thread->state = LQN_THREAD_BLOCKED;
 	thread->block_state = reason;
 	thread->wake.ts = -1;
+	if (thread->call.receiving) {
+		thread->call.found_empty |= lqn_channel_is_read_by_one(thread->call.object);
+	}
 	if (thread->early.ts >= 0) {
 		/* it was woken before it had left: the wait has no length, only the way back to the CPU has */
 		thread->wake = thread->early;
-		if (rec->ts - thread->early.ts > 1000000) {
+		if (rec->ts - thread->early.ts > EARLY_NS) {
 			thread->wake.evidence = LQN_INFERRED;
 		}
 		thread->wake.ts = rec->ts;
@@ -210,7 +214,11 @@ void lqn_causal_resync(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thr
 	if (cpu->known && cpu->current) {
 		struct lqn_thread *lost = cpu->current;
 
-		/* when it left is not known; it may have run for no time at all */
+		/* when it left is not known; it may have run for no time at all, but to the begin of its call it did */
+		if (lost->state == LQN_THREAD_RUNNING && lost->call.kind != LQN_CALL_NONE &&
+				lost->call.begin > lost->since) {
+			stop_running(lost, lost->call.begin);
+		}
 		lost->state = LQN_THREAD_UNKNOWN;
 	}
 	if (cpu->known || cpu->current) {
@@ -225,15 +233,18 @@ void lqn_causal_resync(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thr
 		if (thread->state == LQN_THREAD_BLOCKED && thread->wake.ts > since) {
 			since = thread->wake.ts;
 		}
+		if (thread->call.kind != LQN_CALL_NONE && thread->call.begin > since) {
+			since = thread->call.begin;	/* it ran then, wherever that was */
+		}
 		if (thread->state != LQN_THREAD_RUNNING && thread->since > since) {
 			since = thread->since;
 		}
 		if (thread->state == LQN_THREAD_RUNNING && thread->cpu >= 0 && thread->cpu != cpu->id) {
 			/* it ran elsewhere as far as was seen: that CPU has a hole as well */
-			struct lqn_cpu *other = lqn_host_cpu(&c->host, thread->cpu, c->now);
+			struct lqn_cpu *other = lqn_host_cpu(&c->host, thread->cpu, c->at);
 
 			if (other->current == thread) {
-				set_current(c, other, NULL, false, c->now);
+				set_current(c, other, NULL, false, c->at);
 			}
 			since = MAX(since, thread->since);
 			stop_running(thread, since);
@@ -382,7 +393,7 @@ void lqn_causal_forget_current(struct lqn_causal *c, struct lqn_cpu *cpu, int64_
 
 void lqn_causal_lose_thread(struct lqn_thread *thread, int64_t ts)
 {
-	stop_running(thread, ts);
+	stop_running(thread, MAX(ts, thread->since));
 	thread->state = LQN_THREAD_UNKNOWN;
 	thread->wake.ts = thread->early.ts = -1;
 	lqn_open_call_clear(&thread->call);

@@ -23,12 +23,13 @@ struct lqn_channels {
 	GHashTable *by_path;		/* name -> struct lqn_object (borrowed) */
 	GHashTable *fifos;		/* names that are known to be FIFOs, owned */
 	GHashTable *listeners;		/* pid -> listener its connects went to (pinned), or several_listeners */
-	GHashTable *words;		/* futex words -> id */
+	GHashTable *words;		/* pid -> its futex words: address -> id */
 	GQueue orphans;			/* descriptors from nowhere that were written to; pinned */
 	GQueue line;			/* connects to a listener that is not known yet; pinned */
 	GHashTable *addresses;		/* of this host, by the packets that it sends */
 	bool have_packets;		/* TCP ends are told by addresses; order says nothing better */
 	uint64_t contradictions;	/* evidence against a pairing */
+	uint64_t stale;			/* messages whose receipt was not seen */
 	uint64_t overruns;		/* queues given up */
 };
 
@@ -41,6 +42,9 @@ void lqn_channel_announce(struct lqn_object *object, bool again);
 
 /* The id of a futex word. Words of different processes are different until a wake shows that they are one. */
 uint64_t lqn_channel_word(struct lqn_channels *channels, int32_t pid, uint64_t address);
+
+/* A process is no more: what is known of its words and of where it connects to goes. */
+void lqn_channel_forget_process(struct lqn_channels *channels, int32_t pid);
 
 /* The object of a path or queue name; made if there is none. Borrowed. */
 struct lqn_object *lqn_channel_by_path(struct lqn_channels *channels, enum lqn_object_kind kind,
@@ -57,7 +61,10 @@ void lqn_channel_is_fifo(struct lqn_channels *channels, const char *path);
  */
 uint64_t lqn_channel_send_begin(struct lqn_object *object, uint64_t thread, int64_t ts, uint32_t priority);
 /* It ended; bytes <= 0: nothing was sent. from: id of what `object` was another name of when the send began. */
-void lqn_channel_send_end(struct lqn_object *object, uint64_t from, uint64_t seq, int64_t bytes);
+void lqn_channel_send_end(struct lqn_object *object, uint64_t from, uint64_t seq, int64_t ts, int64_t bytes);
+
+/* True if just one thread is in a receive on it: what that finds there, or not, tells what is there. */
+bool lqn_channel_is_read_by_one(struct lqn_object *object);
 
 /* A receive ended with held->bytes > 0. `held` is copied. */
 void lqn_channel_receive(struct lqn_object *object, const struct lqn_held *held);
@@ -106,6 +113,9 @@ bool lqn_channel_adopt(struct lqn_object *object, const struct lqn_held *held);
 void lqn_channel_note_orphan(struct lqn_object *object);
 /* The reverse, for two ends that were paired wrongly. Private to lib/channel. */
 void lqn_channel_take_back(struct lqn_object *from, struct lqn_object *to);
+/* Takes an object that is closed out of the line that it stands in, and whoever stands in its own. Private to lib/channel. */
+void lqn_channel_leave_lines(struct lqn_object *object);
+
 /* In `listeners` of the channels: this process connects to more than one. Private to lib/channel. */
 extern struct lqn_object lqn_several_listeners;
 /* Moves what was sent before the pairing was known to where it is read. Private to lib/channel. */

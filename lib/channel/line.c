@@ -7,12 +7,23 @@
  */
 #include "channel.h"
 
+/* Both may be of thousands, and each connection comes and goes: neither may search. */
+static void join_line(GQueue *line, struct lqn_object *object)
+{
+	g_queue_push_tail(line, lqn_object_pin(object));
+	object->place = line->tail;
+	object->stands = line;
+	object->connecting = true;
+}
+
 static void leave_line(struct lqn_object *object)
 {
-	GQueue *line = object->listener ? object->listener->line : &object->channels->line;
+	GList *place = object->place;
 
 	object->connecting = object->queued = false;
-	if (line && g_queue_remove(line, object)) {
+	object->place = NULL;
+	if (place) {
+		g_queue_delete_link(object->stands, place);
 		lqn_object_unpin(object);
 	}
 }
@@ -23,8 +34,23 @@ static void stand_in_line(struct lqn_object *object, struct lqn_object *listener
 	if (!listener->line) {
 		listener->line = g_queue_new();
 	}
-	g_queue_push_tail(listener->line, lqn_object_pin(object));
-	object->connecting = true;
+	join_line(listener->line, object);
+}
+
+void lqn_channel_leave_lines(struct lqn_object *object)
+{
+	lqn_object_pin(object);
+	leave_line(object);
+	while (object->line && object->line->head) {
+		leave_line(object->line->head->data);
+	}
+	lqn_object_unpin(object);
+}
+
+void lqn_channel_forget_process(struct lqn_channels *channels, int32_t pid)
+{
+	g_hash_table_remove(channels->listeners, GINT_TO_POINTER(pid));
+	g_hash_table_remove(channels->words, GINT_TO_POINTER(pid));
 }
 
 void lqn_channel_connect(struct lqn_object *object, int32_t pid)
@@ -40,8 +66,7 @@ void lqn_channel_connect(struct lqn_object *object, int32_t pid)
 	if (listener && listener != &lqn_several_listeners) {
 		stand_in_line(object, listener);
 	} else {
-		g_queue_push_tail(&channels->line, lqn_object_pin(object));
-		object->connecting = true;
+		join_line(&channels->line, object);
 	}
 }
 
@@ -57,7 +82,7 @@ void lqn_channel_connect_woke(struct lqn_object *object, int32_t pid, struct lqn
 		g_hash_table_insert(
 			channels->listeners, GINT_TO_POINTER(pid), &lqn_several_listeners);
 	}
-	if (object->listener == listener || object->has_tuple || object->peer) {
+	if (object == listener || object->listener == listener || object->has_tuple || object->peer || object->closed) {
 		return;
 	}
 	lqn_object_pin(object);
@@ -82,9 +107,7 @@ static struct lqn_object *first_in_line(GQueue *line, const struct lqn_object *m
 
 		next = l->next;
 		if (object->peer || object->has_tuple || object->closed) {
-			object->connecting = false;
-			g_queue_delete_link(line, l);
-			lqn_object_unpin(object);
+			leave_line(object);
 		} else if (object->kind == made->kind && object->queued) {
 			return object;
 		} else if (object->kind == made->kind && !begun) {
@@ -96,11 +119,10 @@ static struct lqn_object *first_in_line(GQueue *line, const struct lqn_object *m
 
 void lqn_channel_connect_queued(struct lqn_object *object)
 {
-	GQueue *line = object->listener ? object->listener->line : &object->channels->line;
-
-	if (object->connecting && !object->queued && line && g_queue_remove(line, object)) {
+	if (object->connecting && !object->queued) {
 		object->queued = true;
-		g_queue_push_tail(line, object);
+		g_queue_unlink(object->stands, object->place);
+		g_queue_push_tail_link(object->stands, object->place);
 	}
 }
 

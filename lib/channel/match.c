@@ -134,7 +134,7 @@ static struct lqn_message *find(struct lqn_message *last, uint64_t from, uint64_
 	return last;
 }
 
-void lqn_channel_send_end(struct lqn_object *object, uint64_t from, uint64_t seq, int64_t bytes)
+void lqn_channel_send_end(struct lqn_object *object, uint64_t from, uint64_t seq, int64_t ts, int64_t bytes)
 {
 	struct lqn_object *to;
 	struct lqn_message *message;
@@ -144,6 +144,7 @@ void lqn_channel_send_end(struct lqn_object *object, uint64_t from, uint64_t seq
 	if (to && (message = find(to->messages_last, from, seq))) {
 		if (bytes > 0) {
 			message->bytes = bytes;
+			message->ended = ts;
 		} else {
 			drop(&to->messages, &to->messages_last, message);
 			to->n_messages--;
@@ -152,11 +153,37 @@ void lqn_channel_send_end(struct lqn_object *object, uint64_t from, uint64_t seq
 	} else if ((message = find(object->unsent_last, from, seq))) {
 		if (bytes > 0) {
 			message->bytes = bytes;
+			message->ended = ts;
 		} else {
 			drop(&object->unsent, &object->unsent_last, message);
 			object->n_unsent--;
 		}
 	}
+}
+
+/*
+ * A receive found nothing when it began, or less than the `least` bytes that it waited for: so of what was sent before, as much
+ * has been read, whether that was seen or not. Drops that.
+ */
+static void drop_stale(struct lqn_object *object, int64_t since, int64_t least)
+{
+	struct lqn_message *message;
+	int64_t there = 0;
+
+	for (message = object->messages; message && message->bytes >= 0 && message->ended < since; message = message->next) {
+		there += message->bytes;
+	}
+	while ((message = object->messages) && there > 0 && there >= least) {
+		there -= message->bytes;
+		drop(&object->messages, &object->messages_last, message);
+		object->n_messages--;
+		object->channels->stale++;
+	}
+}
+
+bool lqn_channel_is_read_by_one(struct lqn_object *object)
+{
+	return lqn_object_real(object)->receiving == 1;
 }
 
 void lqn_channel_forward_unsent(struct lqn_object *from, struct lqn_object *to)
@@ -340,7 +367,12 @@ static void drop_held(struct lqn_object *object)
 void lqn_channel_drain(struct lqn_object *object)
 {
 	while (object->held) {
-		enum progress progress = takers[taking(object)](object, object->held);
+		enum progress progress;
+
+		if (object->held->found_empty && object->held->count == 0) {
+			drop_stale(object, object->held->begin, object->held->waits_for_all ? object->held->bytes : 0);
+		}
+		progress = takers[taking(object)](object, object->held);
 
 		if (progress == WAITS || (progress == NOTHING && peer_may_come(object))) {
 			return;

@@ -26,6 +26,7 @@ struct lqn_message {
 	uint64_t from, seq, thread;	/* object it was sent into, number there, sender */
 	uint64_t reserved;		/* thread that was handed it directly; 0: none */
 	int64_t sent;			/* begin of the send */
+	int64_t ended;			/* end of the send */
 	int64_t bytes;			/* not yet read; -1: the send has not ended */
 	uint32_t priority;
 };
@@ -36,6 +37,8 @@ struct lqn_held {
 	uint64_t thread, object;
 	int64_t begin, end, cpu_begin, cpu_end;
 	int64_t bytes, left;		/* left: not yet explained by a message */
+	bool found_empty;		/* it blocked: nothing was there when it began, … */
+	bool waits_for_all;		/* … or less than it asked for */
 	uint64_t woken_from, woken_seq;	/* message inside whose send it was woken; 0: none */
 	/* what it has taken so far */
 	uint64_t from, seq, sender;
@@ -65,11 +68,14 @@ struct lqn_object {
 	bool remote;			/* the other end is on another host: who sends is not known here */
 	bool semaphore;			/* eventfd: each read takes one */
 	bool untracked;			/* too much was never read: its messages are not matched */
+	GQueue *stands;			/* the line that it stands in, while connecting; borrowed */
+	GList *place;			/* there; owned by the line */
 	bool connecting;		/* waits in its listener's line for an accept … */
 	bool queued;			/* … and is known to have come there */
 	bool orphan;			/* among the channels' orphans */
 	uint32_t pins;			/* descriptors, open calls, peers, votes … that point here */
 	uint32_t fds;			/* of which descriptors */
+	uint32_t receiving;		/* threads in a receive on it */
 	struct lqn_object *peer;	/* pinned; for a datagram socket: where its messages go */
 	struct lqn_object *alias;	/* pinned: the same thing under another descriptor */
 	struct lqn_object *listener;	/* pinned: through which it was made */

@@ -32,23 +32,10 @@ static gboolean tuple_equal(gconstpointer a, gconstpointer b)
 	return x->saddr == y->saddr && x->daddr == y->daddr && x->sport == y->sport && x->dport == y->dport;
 }
 
-struct word {
-	uint64_t address, id;
-	int32_t pid;
-};
-
-static guint word_hash(gconstpointer key)
+/* Words of a program lie a power of two apart. */
+static guint address_hash(gconstpointer address)
 {
-	const struct word *w = key;
-
-	return (guint) ((w->address * 0x9e3779b97f4a7c15u ^ (uint64_t) w->pid * 0xc2b2ae3d27d4eb4fu) >> 32);
-}
-
-static gboolean word_equal(gconstpointer a, gconstpointer b)
-{
-	const struct word *x = a, *y = b;
-
-	return x->address == y->address && x->pid == y->pid;
+	return (guint) (((uintptr_t) address * 0x9e3779b97f4a7c15u) >> 32);
 }
 
 struct lqn_object lqn_several_listeners;
@@ -70,7 +57,8 @@ void lqn_channels_init(struct lqn_channels *channels, lqn_event_func emit, void 
 	channels->by_path = g_hash_table_new(g_str_hash, g_str_equal);
 	channels->fifos = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	channels->listeners = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, unpin_listener);
-	channels->words = g_hash_table_new_full(word_hash, word_equal, g_free, NULL);
+	channels->words = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL,
+		(GDestroyNotify) g_hash_table_unref);
 	channels->addresses = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	g_queue_init(&channels->line);
 	g_queue_init(&channels->orphans);
@@ -115,16 +103,19 @@ void lqn_channel_announce(struct lqn_object *object, bool again)
 
 uint64_t lqn_channel_word(struct lqn_channels *channels, int32_t pid, uint64_t address)
 {
-	struct word key = { .address = address, .pid = pid }, *word;
+	GHashTable *words = g_hash_table_lookup(channels->words, GINT_TO_POINTER(pid));
+	gpointer id;
 
-	word = g_hash_table_lookup(channels->words, &key);
-	if (!word) {
-		word = g_new(struct word, 1);
-		*word = key;
-		word->id = channels->next_id++;
-		g_hash_table_add(channels->words, word);
+	if (!words) {
+		words = g_hash_table_new(address_hash, NULL);
+		g_hash_table_insert(channels->words, GINT_TO_POINTER(pid), words);
 	}
-	return word->id;
+	id = g_hash_table_lookup(words, (gpointer) (uintptr_t) address);
+	if (!id) {
+		id = (gpointer) (uintptr_t) channels->next_id++;
+		g_hash_table_insert(words, (gpointer) (uintptr_t) address, id);
+	}
+	return (uintptr_t) id;
 }
 
 struct lqn_object *lqn_channel_by_path(struct lqn_channels *channels, enum lqn_object_kind kind,
@@ -137,7 +128,8 @@ struct lqn_object *lqn_channel_by_path(struct lqn_channels *channels, enum lqn_o
 	}
 	if (!object || (object->kind == LQN_OBJ_QUEUE) != (kind == LQN_OBJ_QUEUE)) {
 		object = lqn_object_new(channels, kind, maker, ts, name);
-		g_hash_table_insert(channels->by_path, object->name, object);
+		/* replace: the key must be the new object's own */
+		g_hash_table_replace(channels->by_path, object->name, object);
 	}
 	return object;
 }
@@ -293,6 +285,12 @@ void lqn_channel_pair(struct lqn_object *from, struct lqn_object *to, enum lqn_e
 			swap_peers(from, to, evidence);
 		}
 	}
+	if (from->closed && to->closed) {
+		/* found out by calls that outlast their descriptors: they would hold each other for ever */
+		lqn_channel_give_up(from);
+		lqn_channel_give_up(to);
+		separate(from);
+	}
 	lqn_object_unpin(to);
 	lqn_object_unpin(from);
 }
@@ -430,6 +428,11 @@ static void append_address(GString *name, uint64_t address, uint16_t port)
 static void name_by_tuple(struct lqn_object *object)
 {
 	GString *name = g_string_new(NULL);
+	GHashTable *by_path = object->channels->by_path;
+
+	if (object->name && g_hash_table_lookup(by_path, object->name) == object) {
+		g_hash_table_remove(by_path, object->name);	/* its key is the name */
+	}
 
 	append_address(name, object->tuple.saddr, object->tuple.sport);
 	g_string_append(name, " -> ");
@@ -479,6 +482,7 @@ void lqn_channel_closed(struct lqn_object *object)
 
 	lqn_object_pin(object);
 	object->closed = true;
+	lqn_channel_leave_lines(object);
 	if (object->held) {
 		lqn_channel_drain(object);
 		if (object->held && !object->peer) {

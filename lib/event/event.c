@@ -298,11 +298,8 @@ static const struct lqn_event_field summary_fields[] = {
 	TIME(summary, end),
 	U64(summary, events),
 	U64(summary, holes),
-	U64(summary, moved),
 	U64(summary, contradictions),
-	U64(summary, unpaired),
-	U64(summary, late),
-	U64(summary, open_calls),
+	U64(summary, given_up),
 };
 
 #define CLASS(name) { "lqn:" #name, name##_fields, G_N_ELEMENTS(name##_fields) }

@@ -10,8 +10,12 @@
  * how often the id was given out anew in the trace; 0 is "none". An *object* is a number that stands
  * for one end of a channel, a queue, a futex word, …; 0 is "none".
  */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#define LQN_TIME_MAX (INT64_MAX / 2)	/* the year 2116: two times can be added and taken from one another */
+#define LQN_COUNT_MAX (1 << 17)		/* messages that one receive can take */
 
 /* Goes up when an event or a field changes its meaning or vanishes; new ones do not count. */
 #define LQN_EVENT_SCHEMA 1
@@ -221,7 +225,7 @@ struct lqn_event {
 		/* last of each stream */
 		struct {
 			int64_t begin, end;
-			uint64_t events, holes, moved, contradictions, unpaired, late, open_calls;
+			uint64_t events, holes, contradictions, given_up;
 		} summary;
 	};
 };
@@ -247,6 +251,9 @@ struct lqn_event_class {
 
 /* The tables, by enum lqn_event_type. */
 const struct lqn_event_class *lqn_event_class(enum lqn_event_type type);
+
+/* True if times, lengths and labels of an event that comes from outside make sense. */
+bool lqn_event_is_sound(const struct lqn_event *ev);
 
 const char *lqn_cause_name(uint32_t cause);
 const char *lqn_object_kind_name(uint32_t kind);

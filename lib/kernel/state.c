@@ -87,16 +87,6 @@ void lqn_host_drop_thread(struct lqn_host_state *host, struct lqn_thread *thread
 	g_hash_table_remove(host->threads, GINT_TO_POINTER(tid));
 }
 
-struct lqn_thread *lqn_host_new_thread(struct lqn_host_state *host, int32_t tid)
-{
-	struct lqn_thread *old = lqn_host_find_thread(host, tid);
-
-	if (old) {
-		lqn_host_drop_thread(host, old);
-	}
-	return add_thread(host, tid);
-}
-
 struct lqn_process *lqn_host_process(struct lqn_host_state *host, int32_t pid)
 {
 	struct lqn_process *process = g_hash_table_lookup(host->processes, GINT_TO_POINTER(pid));
@@ -137,6 +127,10 @@ struct lqn_cpu *lqn_host_cpu(struct lqn_host_state *host, int32_t id, int64_t ts
 
 void lqn_open_call_clear(struct lqn_open_call *call)
 {
+	if (call->receiving) {
+		call->object->receiving--;
+		call->receiving = false;
+	}
 	lqn_object_set(&call->object, NULL);
 	lqn_object_set(&call->object2, NULL);
 	g_free(call->text);

@@ -13,7 +13,7 @@
 #include "channel/object.h"
 #include "layout/record.h"
 
-#define LQN_CONTEXT_DEPTH 8	/* nested interrupt contexts kept; more are counted, not kept */
+#define LQN_CONTEXT_DEPTH 8	/* nested interrupt contexts kept; the kernel nests less */
 
 enum lqn_thread_state {
 	LQN_THREAD_UNKNOWN,	/* nothing seen yet, or lost sight of */
@@ -47,10 +47,12 @@ struct lqn_woken {
 struct lqn_open_call {
 	uint8_t kind;			/* enum lqn_call; LQN_CALL_NONE: none is open */
 	bool blocked;			/* at least once */
+	bool receiving;			/* counted in object->receiving */
+	bool found_empty;		/* a receive that blocked, alone */
 	uint16_t n_woken;
 	uint32_t disk_waits;
 	int64_t begin, cpu_begin;
-	int64_t arg[4];
+	int64_t arg[LQN_CALL_ARGS];
 	int64_t disk_ns;		/* blocked on a device within it */
 	char *text;			/* owned; path */
 	uint64_t object_id;		/* on which it waits: of `object`, or a futex word; 0: nothing known */
@@ -152,8 +154,6 @@ void lqn_host_state_clear(struct lqn_host_state *host);
 struct lqn_thread *lqn_host_thread(struct lqn_host_state *host, int32_t tid);
 /* Likewise, NULL if there is none. */
 struct lqn_thread *lqn_host_find_thread(struct lqn_host_state *host, int32_t tid);
-/* `tid` was given to a new thread: the one that had it before is forgotten. */
-struct lqn_thread *lqn_host_new_thread(struct lqn_host_state *host, int32_t tid);
 /* Forgets a thread and what it owns. */
 void lqn_host_drop_thread(struct lqn_host_state *host, struct lqn_thread *thread);
 

@@ -13,6 +13,7 @@ static const struct lqn_layout_field none[] = { END };
 static const struct lqn_layout_field ret[] = { RET, END };
 static const struct lqn_layout_field fd[] = { ARG("fd", 0), END };
 static const struct lqn_layout_field fd_count[] = { ARG("fd", 0), ARG("count|len|size", 1), END };
+static const struct lqn_layout_field receive[] = { ARG("fd", 0), ARG("size|len", 1), ARG("flags", 2), END };
 static const struct lqn_layout_field mq_send[] = {
 	ARG("mqdes", 0), ARG("msg_len", 1), ARG("msg_prio", 2), END
 };
@@ -60,10 +61,10 @@ const struct lqn_layout_call lqn_layout_calls[] = {
 	CALL("splice", SPLICE, splice, ret),
 	CALL("read", READ, fd_count, ret),
 	CALL("readv", READV, fd, ret),
-	CALL("recvfrom", RECVFROM, fd_count, ret),
-	CALL("recv", RECVFROM, fd_count, ret),
-	CALL("recvmsg", RECVMSG, fd, ret),
-	CALL("recvmmsg", RECVMMSG, fd, ret),
+	CALL("recvfrom", RECVFROM, receive, ret),
+	CALL("recv", RECVFROM, receive, ret),
+	CALL("recvmsg", RECVMSG, receive, ret),
+	CALL("recvmmsg", RECVMMSG, receive, ret),
 	CALL("mq_timedreceive", MQ_RECEIVE, mqdes, ret),
 	CALL("epoll_wait", EPOLL_WAIT, epfd, fds_exit),
 	CALL("epoll_pwait", EPOLL_WAIT, epfd, fds_exit),

@@ -20,7 +20,6 @@ static const struct lqn_layout_field sched_switch[] = {
 
 static const struct lqn_layout_field sched_wake[] = {
 	F("tid|pid", I32, wake.tid),
-	F("target_cpu", I32, wake.target_cpu),
 	END
 };
 
@@ -97,16 +96,7 @@ static const struct lqn_layout_field packet_copy[] = {
 
 static const struct lqn_layout_field block[] = {
 	F("dev", 64, block.dev),
-	F("sector", 64, block.sector),
-	F("nr_sector", U32, block.nr_sector),
-	F("rwbs", U32, block.rwbs),
 	F("tid", I32, block.tid),
-	END
-};
-
-static const struct lqn_layout_field signal_generate[] = {
-	F("sig", I32, signal.sig),
-	F("tid|pid", I32, signal.tid),
 	END
 };
 
@@ -174,10 +164,8 @@ const struct lqn_layout_event lqn_layout_kernel_events[] = {
 	{ "skb_copy_datagram_iovec", LQN_REC_PACKET_COPY, 0, packet_copy },
 	{ "block_rq_issue", LQN_REC_BLOCK_ISSUE, 0, block },
 	{ "block_rq_complete", LQN_REC_BLOCK_COMPLETE, 0, block },
-	{ "signal_generate", LQN_REC_SIGNAL, 0, signal_generate },
 	{ "lttng_statedump_process_state", LQN_REC_STATE_PROCESS, 0, state_process },
 	{ "lttng_statedump_file_descriptor", LQN_REC_STATE_FD, 0, state_fd },
 	{ "lttng_statedump_interrupt", LQN_REC_STATE_IRQ, 0, state_irq },
-	{ "lttng_statedump_end", LQN_REC_STATE_END, 0, NULL },
 	{ NULL, LQN_REC_OTHER, 0, NULL }
 };

@@ -8,7 +8,7 @@
 
 /* perf puts the subsystem in front of a tracepoint's name. A user-space provider may not be taken for one. */
 static const char *const subsystems[] = {
-	"sched:", "irq:", "timer:", "net:", "block:", "signal:", "skb:", "syscalls:", "irq_vectors:",
+	"sched:", "irq:", "timer:", "net:", "block:", "skb:", "syscalls:", "irq_vectors:",
 };
 
 /* How the tracers mark the two events of a system call. */
@@ -105,9 +105,6 @@ void lqn_record_init(struct lqn_record *rec, const struct lqn_layout_event *ev)
 		break;
 	case LQN_REC_EXEC:
 		rec->exec.tid = -1;
-		break;
-	case LQN_REC_SIGNAL:
-		rec->signal.tid = -1;
 		break;
 	case LQN_REC_STATE_PROCESS:
 	case LQN_REC_STATE_FD:

@@ -4,7 +4,7 @@
 
 /*
  * Tables that map the event classes of a tracer to struct lqn_record. A new tracer, or a new name of an
- * event or field, is a new row in one of the tables (lttng.c, calls.c); the plugin looks an event
+ * event or field, is a new row in one of the tables (kernel-events.c, calls.c, spans.c); the plugin looks an event
  * class up once, resolves its fields to indices, and fills records by them.
  */
 #include <stddef.h>
@@ -13,7 +13,6 @@
 enum lqn_field_kind {
 	LQN_FIELD_END,		/* closes a list */
 	LQN_FIELD_I32,		/* any integer, boolean or enumeration; clamped */
-	LQN_FIELD_U16,
 	LQN_FIELD_U32,
 	LQN_FIELD_64,		/* int64_t or uint64_t */
 	LQN_FIELD_COMM,		/* char[LQN_COMM_LEN]: string, or array of 8-bit integers with or without a zero */

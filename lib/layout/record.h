@@ -10,6 +10,7 @@
 
 #define LQN_COMM_LEN 16		/* the kernel's TASK_COMM_LEN, terminating zero included */
 #define LQN_RECORD_FDS 8	/* descriptors kept of a call that returns an array of them */
+#define LQN_CALL_ARGS 4		/* arguments kept of a call */
 
 enum lqn_record_type {
 	LQN_REC_SWITCH,		/* sw */
@@ -30,11 +31,9 @@ enum lqn_record_type {
 	LQN_REC_PACKET_COPY,	/* packet.skb, packet.len: copied to a reader */
 	LQN_REC_BLOCK_ISSUE,	/* block */
 	LQN_REC_BLOCK_COMPLETE,	/* block */
-	LQN_REC_SIGNAL,		/* signal: generated for a thread */
 	LQN_REC_STATE_PROCESS,	/* state, text = name */
 	LQN_REC_STATE_FD,	/* state, text = file name */
 	LQN_REC_STATE_IRQ,	/* irq: the name of an interrupt's device */
-	LQN_REC_STATE_END,	/* nothing: the dump of the initial state is complete */
 	LQN_REC_SPAN_BEGIN,	/* span, text = name; of a program, not the kernel */
 	LQN_REC_SPAN_END,	/* span */
 	LQN_REC_OTHER,		/* an event without a meaning to the engine: it may be a mark */
@@ -49,7 +48,6 @@ enum lqn_context {
 	LQN_CTX_SOFTIRQ,	/* irq.id = vector */
 	LQN_CTX_HRTIMER,	/* the function of a high resolution timer */
 	LQN_CTX_TIMER,		/* the function of a timer-wheel timer */
-	LQN_CTX_COUNT
 };
 
 /* System calls that the engine knows by their effect; all others are LQN_CALL_OTHER. */
@@ -113,15 +111,14 @@ struct lqn_record {
 			char prev_comm[LQN_COMM_LEN], next_comm[LQN_COMM_LEN];
 		} sw;
 		struct {
-			int32_t tid, target_cpu;
-			char comm[LQN_COMM_LEN];
+			int32_t tid;
 		} wake;
 		struct {
 			int32_t parent_tid, parent_pid, child_tid, child_pid;
 			char child_comm[LQN_COMM_LEN];
 		} fork;
 		struct {
-			int32_t tid, old_tid;
+			int32_t tid;
 		} exec;
 		struct {
 			int32_t tid;
@@ -132,7 +129,7 @@ struct lqn_record {
 			char name[LQN_COMM_LEN];	/* of the device */
 		} irq;
 		struct {
-			int64_t arg[6];		/* -1 where the trace does not say */
+			int64_t arg[LQN_CALL_ARGS];	/* -1 where the trace does not say */
 		} entry;
 		struct {
 			int64_t ret;
@@ -150,13 +147,9 @@ struct lqn_record {
 			uint16_t header;	/* bytes of IP and TCP headers */
 		} packet;
 		struct {
-			uint64_t dev, sector;
-			uint32_t nr_sector, rwbs;
+			uint64_t dev;
 			int32_t tid;		/* who issued it */
 		} block;
-		struct {
-			int32_t sig, tid;
-		} signal;
 		struct {
 			uint64_t trace, span, parent;	/* parent 0: none */
 		} span;

@@ -97,6 +97,11 @@ struct lqn_end {
 	struct lqn_end *alias;		/* borrowed: the same end under another descriptor; NULL: none */
 	char *name;				/* owned; NULL: none */
 	bool remote;			/* the peer is on another host */
+	bool guessed;			/* `role` was: the connection is older than the trace */
+	bool asked;			/* a request was received here */
+	bool shared;			/* several threads use it */
+	struct lqn_actor *user;		/* the first who sent or received here; NULL: nobody */
+	int64_t first_send;		/* INT64_MAX: none */
 	GQueue *outgoing;		/* remote: struct lqn_unread, sent and not read; owned; NULL: none */
 	GQueue *pending;		/* remote: struct lqn_pending, receives whose messages are not known; likewise */
 	uint64_t sends;				/* in all that has come by now, later than what is worked on */
@@ -116,6 +121,8 @@ struct lqn_unit {			/* a process */
 	uint32_t pid;
 	struct lqn_actor *main;		/* borrowed */
 	bool serves;			/* it was seen to receive requests, or to accept */
+	uint64_t sends, asks;		/* of which came after a sleep, not after a message */
+	int distance;			/* from a client, in calls */
 };
 
 #define LQN_SPANS_MAX 16		/* nested spans kept */
@@ -148,6 +155,7 @@ struct lqn_actor {
 	GArray *places;			/* struct lqn_place; owned; NULL: none */
 	uint64_t sleeps, sends;		/* in all that has come by now */
 	int64_t first_accept;		/* -1: none */
+	bool asleep_last;		/* the last it did was to sleep */
 	bool polls, reads;		/* it ever waited for descriptors; read a socket */
 	/* state of the conversation */
 	struct lqn_invocation *current;
@@ -296,6 +304,10 @@ void lqn_link_received(struct lqn_analysis *analysis, struct lqn_party *host, st
 void lqn_link_drain(struct lqn_analysis *analysis, struct lqn_end *end);
 /* Passes on what still waits. */
 void lqn_link_flush(struct lqn_analysis *analysis);
+
+/* ---- roles.c: who asks on connections older than the trace ---- */
+bool lqn_end_needs_role(const struct lqn_end *end);
+void lqn_roles_assign(struct lqn_party *host);
 
 /* ---- order.c: events in order of what they tell, with a look ahead ---- */
 struct lqn_order *lqn_order_new(struct lqn_analysis *analysis);

@@ -245,6 +245,14 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 	if (!to || (!stream && !is_shared(end) && end->kind != LQN_OBJ_DATAGRAM && end->kind != LQN_OBJ_UDP)) {
 		return;
 	}
+	if (stream && lqn_end_needs_role(end)) {
+		lqn_roles_assign(host);
+	}
+	if (stream && end->guessed && end->role == LQN_ROLE_SERVER && !end->asked && to->sends > 0) {
+		/* the answer to what was asked before the trace began */
+		done_with(actor, ev->send.end, ev->send.cpu_end);
+		return;
+	}
 	if (stream && end->role == LQN_ROLE_SERVER && end->open.length == 0) {
 		struct lqn_arc *waiting = g_queue_peek_head(&to->calls);
 
@@ -367,6 +375,7 @@ void lqn_on_receive(struct lqn_analysis *a, struct lqn_party *host, const struct
 				ev->receive.sent, ev->receive.end, ev->receive.cpu_begin, ev->receive.cpu_end);
 
 			invocation->conn = end;
+			end->asked = true;
 			if (stream && end->sends > 0) {
 				g_queue_push_tail(&end->open, invocation);
 			}

@@ -194,10 +194,26 @@ static void count_word_wake(struct lqn_party *host, const struct lqn_event *ev, 
 	}
 }
 
+static void use_end(struct lqn_end *end, struct lqn_actor *actor)
+{
+	if (!end->user) {
+		end->user = actor;
+	}
+	end->shared |= end->user != actor;
+}
+
 static void count_send(struct lqn_party *host, const struct lqn_event *ev)
 {
-	lqn_end_real(lqn_party_end(host, ev->send.object))->sends++;
-	lqn_party_actor(host, ev->send.thread)->sends++;
+	struct lqn_end *end = lqn_end_real(lqn_party_end(host, ev->send.object));
+	struct lqn_actor *actor = lqn_party_actor(host, ev->send.thread);
+
+	end->sends++;
+	end->first_send = MIN(end->first_send, ev->send.begin);
+	use_end(end, actor);
+	actor->sends++;
+	actor->unit->sends++;
+	actor->unit->asks += actor->asleep_last;
+	actor->asleep_last = false;
 }
 
 static bool is_mailbox(const struct lqn_end *end)
@@ -216,6 +232,8 @@ static void count_receive(struct lqn_party *host, const struct lqn_event *ev)
 		ev->receive.sender ? lqn_party_actor(there, ev->receive.sender) : NULL
 	};
 
+	use_end(end, actor);
+	actor->asleep_last = false;
 	if (!end->readers) {
 		end->readers = g_ptr_array_new();
 	}
@@ -255,6 +273,18 @@ static void count_place(struct lqn_actor *actor, uint64_t object, uint8_t class)
 	}
 }
 
+/* Paths and CPU clocks are looked up in these: they must be in order, whatever a trace says. */
+static void add_interval(struct lqn_actor *actor, const struct lqn_interval *interval)
+{
+	const struct lqn_interval *last = actor->intervals->len > 0 ?
+		&g_array_index(actor->intervals, struct lqn_interval, actor->intervals->len - 1) : NULL;
+
+	if (!last || (interval->begin >= last->end && interval->cpu >= last->cpu)) {
+		g_array_append_vals(actor->intervals, interval, 1);
+		actor->seen = MIN(actor->seen, interval->begin);
+	}
+}
+
 static void count_wait(struct lqn_party *host, const struct lqn_event *ev)
 {
 	struct lqn_actor *actor = lqn_party_actor(host, ev->wait.thread);
@@ -265,8 +295,7 @@ static void count_wait(struct lqn_party *host, const struct lqn_event *ev)
 		.call = (uint8_t) ev->wait.call, .state = (uint8_t) ev->wait.state, .open = ev->wait.open != 0,
 	};
 
-	g_array_append_val(actor->intervals, interval);
-	actor->seen = MIN(actor->seen, interval.begin);
+	add_interval(actor, &interval);
 	switch (ev->wait.call) {
 	case LQN_CALL_EPOLL_WAIT:
 	case LQN_CALL_POLL:
@@ -295,8 +324,7 @@ static void count_preempted(struct lqn_party *host, const struct lqn_event *ev)
 		.cpu = ev->preempted.cpu, .idle = ev->preempted.idle, .by = ev->preempted.by, .preempted = true,
 	};
 
-	g_array_append_val(actor->intervals, interval);
-	actor->seen = MIN(actor->seen, interval.begin);
+	add_interval(actor, &interval);
 }
 
 static void count_accept(struct lqn_party *host, const struct lqn_event *ev)
@@ -335,6 +363,7 @@ void lqn_order_push(struct lqn_order *order, struct lqn_party *host, const struc
 		break;
 	case LQN_EV_SLEEP:
 		lqn_party_actor(host, ev->sleep.thread)->sleeps++;
+		lqn_party_actor(host, ev->sleep.thread)->asleep_last = true;
 		slot = take_slot(order, ev);
 		push(order, host, slot, ON_SLEEP, ev->sleep.begin);
 		push(order, host, slot, ON_AWAKE, ev->sleep.end);

@@ -150,6 +150,7 @@ struct lqn_end *lqn_party_end(struct lqn_party *host, uint64_t id)
 		end = g_new0(struct lqn_end, 1);
 		end->host = host;
 		end->id = id;
+		end->first_send = INT64_MAX;
 		g_queue_init(&end->open);
 		g_queue_init(&end->calls);
 		g_hash_table_insert(host->ends, &end->id, end);

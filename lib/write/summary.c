@@ -433,7 +433,7 @@ static void print_paths(GString *out, const struct lqn_path_report *report)
 			g_string_append_printf(text, " (%u more clients in critical-path.txt)",
 				report->groups->len - MAX_GROUPS);
 		}
-		print_words(out, "requests", text->str, 1);
+		print_words(out, "requests", text->str, 2);
 		print_request(out, "typical", group->typical);
 		print_request(out, "slow", group->slow);
 		g_string_free(text, TRUE);
@@ -456,7 +456,9 @@ static void print_blocked(GString *out, const struct lqn_model *model)
 	for (unsigned i = 0; i < model->blocked->len; i++) {
 		const struct lqn_blocked *blocked = g_ptr_array_index(model->blocked, i);
 
-		add_part(parts, blocked->cause, "# s", &blocked->seconds);
+		if (blocked->seconds >= 0.0005) {
+			add_part(parts, blocked->cause, "# s", &blocked->seconds);
+		}
 	}
 	if (all > 0) {
 		lqn_text_wrap(out, head->str, parts, ", ", INDENT, WIDTH, 2);

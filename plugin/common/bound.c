@@ -26,14 +26,6 @@ static void store_i32(const struct lqn_bound *bound, const bt_field *field,
 	*to = clamp_i32(&bound->access, bound->access.integer(field));
 }
 
-static void store_u16(const struct lqn_bound *bound, const bt_field *field,
-	struct lqn_record *rec)
-{
-	uint16_t *to = at(rec, bound->offset);
-
-	*to = (uint16_t) bound->access.integer(field);
-}
-
 static void store_u32(const struct lqn_bound *bound, const bt_field *field,
 	struct lqn_record *rec)
 {
@@ -131,12 +123,6 @@ static bool bind_i32(struct lqn_bound *bound)
 	return bound->access.integer != NULL;
 }
 
-static bool bind_u16(struct lqn_bound *bound)
-{
-	bound->store = store_u16;
-	return bound->access.integer != NULL;
-}
-
 static bool bind_u32(struct lqn_bound *bound)
 {
 	bound->store = store_u32;
@@ -214,7 +200,6 @@ static bool bind_packet(struct lqn_bound *bound)
 
 static bool (*const binders[])(struct lqn_bound *bound) = {
 	[LQN_FIELD_I32] = bind_i32,
-	[LQN_FIELD_U16] = bind_u16,
 	[LQN_FIELD_U32] = bind_u32,
 	[LQN_FIELD_64] = bind_64,
 	[LQN_FIELD_COMM] = bind_comm,

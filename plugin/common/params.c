@@ -4,26 +4,11 @@
 #include <stdint.h>
 #include <string.h>
 
-static bool read_uint(const bt_value *value, void *dest)
-{
-	uint64_t *to = dest;
-
-	/* The command line makes `n=5` a signed integer and `n=+5` an unsigned one. */
-	if (bt_value_is_unsigned_integer(value)) {
-		*to = bt_value_integer_unsigned_get(value);
-		return true;
-	}
-	if (!bt_value_is_signed_integer(value) || bt_value_integer_signed_get(value) < 0) {
-		return false;
-	}
-	*to = (uint64_t) bt_value_integer_signed_get(value);
-	return true;
-}
-
 static bool read_int(const bt_value *value, void *dest)
 {
 	int64_t *to = dest;
 
+	/* the command line makes `n=5` a signed integer and `n=+5` an unsigned one */
 	if (bt_value_is_signed_integer(value)) {
 		*to = bt_value_integer_signed_get(value);
 		return true;
@@ -49,7 +34,8 @@ static bool read_string(const bt_value *value, void *dest)
 {
 	char **to = dest;
 
-	if (!bt_value_is_string(value)) {
+	/* an empty name, mark, or folder is a mistake of whoever made the command */
+	if (!bt_value_is_string(value) || *bt_value_string_get(value) == '\0') {
 		return false;
 	}
 	g_free(*to);
@@ -61,10 +47,9 @@ static const struct {
 	bool (*read)(const bt_value *value, void *dest);
 	const char *wanted;
 } types[LQN_PARAM_TYPES] = {
-	[LQN_PARAM_UINT] = { read_uint, "an integer >= 0" },
 	[LQN_PARAM_INT] = { read_int, "an integer" },
 	[LQN_PARAM_BOOL] = { read_bool, "yes or no" },
-	[LQN_PARAM_STRING] = { read_string, "a string (in inner double quotes: `name=\"text\"`)" },
+	[LQN_PARAM_STRING] = { read_string, "a string that is not empty, in inner double quotes: `name=\"text\"`" },
 };
 
 struct reader {

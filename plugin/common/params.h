@@ -7,7 +7,6 @@
 #include <stddef.h>
 
 enum lqn_param_type {
-	LQN_PARAM_UINT,		/* uint64_t */
 	LQN_PARAM_INT,		/* int64_t */
 	LQN_PARAM_BOOL,		/* bool */
 	LQN_PARAM_STRING,	/* char *; owned by the destination, g_free() */

@@ -343,7 +343,7 @@ static bool print(struct model *model, GString *text)
 static const char *advice_for(int code)
 {
 	static const char *const advice[] = {
-		[LQN_ANALYSIS_NO_EVENTS] = "put filter.lqn.causal before this sink: "
+		[LQN_ANALYSIS_NO_EVENTS] = "like this: "
 			"`babeltrace2 TRACE --component=filter.lqn.causal "
 			"--component=sink.lqn.model`",
 		[LQN_ANALYSIS_NO_MARK] = "see the candidates with `babeltrace2 TRACE "

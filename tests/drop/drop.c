@@ -23,6 +23,14 @@ struct drop_iter {
 	bt_message_iterator *up;	/* owned */
 };
 
+/* What passes untouched may be of any version. */
+static bt_component_class_get_supported_mip_versions_method_status drop_versions(
+	bt_self_component_class_filter *self, const bt_value *params, void *data, bt_logging_level level,
+	bt_integer_range_set_unsigned *versions)
+{
+	return (int) bt_integer_range_set_unsigned_add_range(versions, 0, bt_get_maximal_mip_version());
+}
+
 static bt_component_class_initialize_method_status drop_init(bt_self_component_filter *self,
 	bt_self_component_filter_configuration *config, const bt_value *params, void *data)
 {
@@ -125,6 +133,7 @@ static bt_message_iterator_class_next_method_status drop_next(bt_self_message_it
 }
 
 BT_PLUGIN_FILTER_COMPONENT_CLASS_WITH_ID(lqn_test, drop, "drop", drop_next);
+BT_PLUGIN_FILTER_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD_WITH_ID(lqn_test, drop, drop_versions);
 BT_PLUGIN_FILTER_COMPONENT_CLASS_INITIALIZE_METHOD_WITH_ID(lqn_test, drop, drop_init);
 BT_PLUGIN_FILTER_COMPONENT_CLASS_FINALIZE_METHOD_WITH_ID(lqn_test, drop, drop_finalize);
 BT_PLUGIN_FILTER_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_WITH_ID(lqn_test, drop, drop_iter_init);

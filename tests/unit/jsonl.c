@@ -235,9 +235,6 @@ static void store(
 	case LQN_FIELD_U32:
 		*(uint32_t *) to = (uint32_t) json_object_get_int64(value);
 		break;
-	case LQN_FIELD_U16:
-		*(uint16_t *) to = (uint16_t) json_object_get_int64(value);
-		break;
 	case LQN_FIELD_64:
 		*(int64_t *) to = json_object_get_int64(value);
 		break;

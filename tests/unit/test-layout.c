@@ -70,7 +70,7 @@ START_TEST(short_names_have_no_prefix)
 END_TEST
 
 static const size_t sizes[] = {
-	[LQN_FIELD_I32] = 4, [LQN_FIELD_U16] = 2, [LQN_FIELD_U32] = 4, [LQN_FIELD_64] = 8,
+	[LQN_FIELD_I32] = 4, [LQN_FIELD_U32] = 4, [LQN_FIELD_64] = 8,
 	[LQN_FIELD_COMM] = LQN_COMM_LEN, [LQN_FIELD_TEXT] = sizeof(char *),
 	[LQN_FIELD_FDS] = sizeof(((struct lqn_record *) 0)->exit),
 	[LQN_FIELD_PACKET] = sizeof(((struct lqn_record *) 0)->packet),
@@ -139,7 +139,7 @@ START_TEST(what_a_trace_does_not_say_is_unknown)
 	lqn_record_init(&rec, lqn_layout_find("syscall_entry_close"));
 	ck_assert_int_eq(rec.cpu, -1);
 	ck_assert_int_eq(rec.tid, -1);
-	for (int i = 0; i < 6; i++) {
+	for (int i = 0; i < LQN_CALL_ARGS; i++) {
 		ck_assert_int_eq(rec.entry.arg[i], -1);
 	}
 	lqn_record_init(&rec, lqn_layout_find("sched_switch"));

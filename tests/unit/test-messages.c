@@ -279,7 +279,7 @@ START_TEST(what_nobody_reads_is_given_up)
 	feed(f, "70000 c1 +read 3 5\n70001 c1 -read 5");
 	end(80000);
 	feed_expect(f, "receive thread=2 from=0 sender=0 bytes=5");
-	feed_expect(f, "summary unpaired=1");
+	feed_expect(f, "summary given_up=1");
 	done();
 }
 END_TEST

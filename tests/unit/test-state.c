@@ -91,7 +91,8 @@ START_TEST(a_tid_given_out_anew_is_another_thread)
 	ck_assert_uint_eq(thread->key, 100);
 	ck_assert_ptr_eq(lqn_host_thread(&host, 100), thread);
 	ck_assert_ptr_eq(lqn_host_find_thread(&host, 100), thread);
-	thread = lqn_host_new_thread(&host, 100);
+	lqn_host_drop_thread(&host, thread);
+	thread = lqn_host_thread(&host, 100);
 	ck_assert_uint_eq(thread->key, 100 | UINT64_C(1) << 32);
 	lqn_host_drop_thread(&host, thread);
 	ck_assert_ptr_null(lqn_host_find_thread(&host, 100));

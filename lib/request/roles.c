@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Who asks on a connection that is older than the trace. Connect and accept were not seen, and a request and its reply look
+ * the same. What tells, for all connections between two processes together, strongest first:
+ *   - addresses: a port that several connections share is the one that was listened on;
+ *   - threads: an end that several threads use belongs to a pool that serves;
+ *   - sleeps: who sends when a timer wakes him, and not a message, is a client; further from the clients is the server;
+ *   - order: who was seen to send first.
+ */
+#include "internal.h"
+
+#include <string.h>
+
+/* Weights of votes of one connection: one of a kind outdoes any number of the kinds below in practice. */
+#define VOTE_PORT 1000
+#define VOTE_THREADS 30
+#define VOTE_SLEEP 1
+
+#define ASKS_SHARE 0.2		/* of a process's sends that follow a sleep, from which on it is a client */
+#define FAR 1000
+
+struct pair {			/* two processes */
+	struct lqn_unit *a, *b;
+	int64_t votes;		/* > 0: a asks, b serves */
+};
+
+static guint hash_pair(gconstpointer key)
+{
+	const struct pair *p = key;
+
+	return g_direct_hash(p->a) * 31 ^ g_direct_hash(p->b);
+}
+
+static gboolean equal_pair(gconstpointer x, gconstpointer y)
+{
+	const struct pair *p = x, *q = y;
+
+	return p->a == q->a && p->b == q->b;
+}
+
+bool lqn_end_needs_role(const struct lqn_end *end)
+{
+	return end->role == LQN_ROLE_NONE && end->peer && end->peer->role == LQN_ROLE_NONE && end->user && end->peer->user &&
+		(end->kind == LQN_OBJ_TCP || end->kind == LQN_OBJ_UNIX);
+}
+
+/* Pairs are kept once, in one order; *turned: the end given is b's. */
+static struct pair *pair_of(GHashTable *pairs, const struct lqn_end *end, bool *turned)
+{
+	struct pair key = { end->user->unit, end->peer->user->unit, 0 }, *pair;
+
+	*turned = key.a->pid > key.b->pid || (key.a->pid == key.b->pid && end->id > end->peer->id);
+	if (*turned) {
+		key = (struct pair) { key.b, key.a, 0 };
+	}
+	pair = g_hash_table_lookup(pairs, &key);
+	if (!pair) {
+		pair = g_memdup2(&key, sizeof(key));
+		g_hash_table_add(pairs, pair);
+	}
+	return pair;
+}
+
+/* The own address and port of a TCP end's name; NULL: it has none. */
+static char *own_port(const struct lqn_end *end)
+{
+	const char *arrow = end->name ? strstr(end->name, " -> ") : NULL;
+
+	return arrow ? g_strndup(end->name, (gsize) (arrow - end->name)) : NULL;
+}
+
+static GHashTable *count_ports(struct lqn_party *host)
+{
+	GHashTable *ports = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	GHashTableIter iter;
+	gpointer value;
+
+	g_hash_table_iter_init(&iter, host->ends);
+	while (g_hash_table_iter_next(&iter, NULL, &value)) {
+		char *port = own_port(value);
+
+		if (port) {
+			g_hash_table_replace(ports, port,
+				GINT_TO_POINTER(GPOINTER_TO_INT(g_hash_table_lookup(ports, port)) + 1));
+		}
+	}
+	return ports;
+}
+
+static int connections_at(GHashTable *ports, const struct lqn_end *end)
+{
+	g_autofree char *port = own_port(end);
+
+	return port ? GPOINTER_TO_INT(g_hash_table_lookup(ports, port)) : 0;
+}
+
+static int sign(int64_t value)
+{
+	return (value > 0) - (value < 0);
+}
+
+/* How far each process is from those who send of their own accord. */
+static void measure_distances(GHashTable *pairs)
+{
+	GHashTableIter iter;
+	gpointer key;
+	bool changed = true;
+
+	g_hash_table_iter_init(&iter, pairs);
+	while (g_hash_table_iter_next(&iter, &key, NULL)) {
+		struct lqn_unit *units[] = { ((struct pair *) key)->a, ((struct pair *) key)->b };
+
+		for (unsigned i = 0; i < G_N_ELEMENTS(units); i++) {
+			units[i]->distance = units[i]->sends > 0 && units[i]->asks >= ASKS_SHARE * units[i]->sends ? 0 : FAR;
+		}
+	}
+	while (changed) {
+		changed = false;
+		g_hash_table_iter_init(&iter, pairs);
+		while (g_hash_table_iter_next(&iter, &key, NULL)) {
+			struct pair *pair = key;
+
+			if (pair->a->distance > pair->b->distance + 1) {
+				pair->a->distance = pair->b->distance + 1;
+				changed = true;
+			}
+			if (pair->b->distance > pair->a->distance + 1) {
+				pair->b->distance = pair->a->distance + 1;
+				changed = true;
+			}
+		}
+	}
+}
+
+void lqn_roles_assign(struct lqn_party *host)
+{
+	g_autoptr(GHashTable) pairs = g_hash_table_new_full(hash_pair, equal_pair, g_free, NULL);
+	g_autoptr(GHashTable) ports = count_ports(host);
+	g_autoptr(GPtrArray) ends = g_ptr_array_new();
+	GHashTableIter iter;
+	gpointer value;
+
+	g_hash_table_iter_init(&iter, host->ends);
+	while (g_hash_table_iter_next(&iter, NULL, &value)) {
+		struct lqn_end *end = value;
+		struct pair *pair;
+		int64_t votes;
+		bool turned;
+
+		if (!lqn_end_needs_role(end)) {
+			continue;
+		}
+		g_ptr_array_add(ends, end);
+		pair = pair_of(pairs, end, &turned);
+		/* > 0: this end asks */
+		votes = VOTE_PORT * sign(connections_at(ports, end->peer) - connections_at(ports, end)) +
+			VOTE_THREADS * (end->peer->shared - end->shared);
+		pair->votes += turned ? -votes : votes;
+	}
+	measure_distances(pairs);
+	for (guint i = 0; i < ends->len; i++) {
+		struct lqn_end *end = ends->pdata[i];
+		struct pair *pair;
+		int64_t votes;
+		bool turned;
+
+		if (!lqn_end_needs_role(end)) {
+			continue;	/* its peer came before */
+		}
+		pair = pair_of(pairs, end, &turned);
+		votes = turned ? -pair->votes : pair->votes;
+		if (votes == 0) {
+			votes = VOTE_SLEEP * (end->peer->user->unit->distance - end->user->unit->distance);
+		}
+		if (votes == 0) {
+			votes = sign(end->peer->first_send - end->first_send);
+		}
+		end->role = votes >= 0 ? LQN_ROLE_CLIENT : LQN_ROLE_SERVER;
+		end->peer->role = votes >= 0 ? LQN_ROLE_SERVER : LQN_ROLE_CLIENT;
+		end->guessed = end->peer->guessed = true;
+		if (end->role == LQN_ROLE_SERVER) {
+			end->user->unit->serves = true;
+		} else {
+			end->peer->user->unit->serves = true;
+		}
+	}
+}
