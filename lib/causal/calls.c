@@ -99,8 +99,15 @@ static struct lqn_object *channel_of(struct lqn_step *step, int64_t fd)
 	return object;
 }
 
+/* Calls on message queues tell what a descriptor older than the trace is, which has a path like a file's. */
 static void set_object(struct lqn_open_call *call, struct lqn_object *object)
 {
+	bool queue = call->kind == LQN_CALL_MQ_SEND || call->kind == LQN_CALL_MQ_RECEIVE;
+
+	if (object && queue && object->kind != LQN_OBJ_QUEUE) {
+		object->kind = LQN_OBJ_QUEUE;
+		lqn_channel_announce(object, object->announced);
+	}
 	lqn_object_set(&call->object, object);
 	call->object_id = object ? lqn_object_real(object)->id : 0;
 }

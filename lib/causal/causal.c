@@ -146,7 +146,8 @@ void lqn_causal_lost(struct lqn_causal *c, int32_t cpu, int64_t begin, int64_t e
 
 	lqn_attribution_flush(c->attribution);
 	lqn_attribution_forget(c->attribution, cpu);
-	end = c->latest = CLAMP(end, c->latest, LQN_TIME_MAX);
+	/* other CPUs' events of that time are still to come */
+	end = CLAMP(end, c->latest, LQN_TIME_MAX);
 	begin = CLAMP(begin, 0, end);
 	c->at = c->now = MAX(c->now, end);
 	for (guint i = 0; i < c->host.cpus->len; i++) {

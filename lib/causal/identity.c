@@ -55,6 +55,7 @@ static void join_process(struct lqn_causal *c, struct lqn_thread *thread, int32_
 	thread->process = lqn_host_process(&c->host, pid);
 	thread->process->threads++;
 	thread->process->alive += !thread->exited;
+	thread->announced = false;	/* what was told of it is no longer true */
 }
 
 struct lqn_process *lqn_causal_process(struct lqn_causal *c, struct lqn_thread *thread)

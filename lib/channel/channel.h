@@ -111,6 +111,8 @@ void lqn_channels_give_up(GPtrArray *objects);
 bool lqn_channel_adopt(struct lqn_object *object, const struct lqn_held *held);
 /* `object` came from nowhere and is written to. Private to lib/channel. */
 void lqn_channel_note_orphan(struct lqn_object *object);
+/* Moves what waits to be read from one to the other. Private to lib/channel. */
+void lqn_channel_move_messages(struct lqn_object *from, struct lqn_object *to);
 /* The reverse, for two ends that were paired wrongly. Private to lib/channel. */
 void lqn_channel_take_back(struct lqn_object *from, struct lqn_object *to);
 /* Takes an object that is closed out of the line that it stands in, and whoever stands in its own. Private to lib/channel. */

@@ -202,6 +202,18 @@ void lqn_channel_forward_unsent(struct lqn_object *from, struct lqn_object *to)
 	from->n_unsent = 0;
 }
 
+void lqn_channel_move_messages(struct lqn_object *from, struct lqn_object *to)
+{
+	struct lqn_message *message;
+
+	while ((message = from->messages)) {
+		take_out(&from->messages, &from->messages_last, message);
+		from->n_messages--;
+		insert(&to->messages, &to->messages_last, message);
+		to->n_messages++;
+	}
+}
+
 void lqn_channel_take_back(struct lqn_object *from, struct lqn_object *to)
 {
 	struct lqn_message *next;

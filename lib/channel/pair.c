@@ -126,10 +126,9 @@ struct lqn_object *lqn_channel_by_path(struct lqn_channels *channels, enum lqn_o
 	if (kind == LQN_OBJ_FILE && g_hash_table_contains(channels->fifos, name)) {
 		kind = LQN_OBJ_FIFO;
 	}
-	if (!object || (object->kind == LQN_OBJ_QUEUE) != (kind == LQN_OBJ_QUEUE)) {
+	if (!object) {
 		object = lqn_object_new(channels, kind, maker, ts, name);
-		/* replace: the key must be the new object's own */
-		g_hash_table_replace(channels->by_path, object->name, object);
+		g_hash_table_insert(channels->by_path, object->name, object);
 	}
 	return object;
 }
@@ -238,6 +237,19 @@ static void set_alias(struct lqn_object *object, struct lqn_object *original)
 	}
 }
 
+/* Two descriptors that are older than the trace turn out to be one eventfd: what is written to one is read from the other. */
+static void same_eventfd(struct lqn_object *object, struct lqn_object *other)
+{
+	lqn_object_pin(object);
+	lqn_object_set(&object->alias, other);
+	/* how it counts is not known: one by one, until a reader that finds nothing shows that more was taken */
+	other->semaphore = true;
+	lqn_channel_announce(object, true);
+	lqn_channel_move_messages(object, other);
+	lqn_channel_drain(other);
+	lqn_object_unpin(object);
+}
+
 /* Two pairs were made the wrong way round: so the ends that are left over belong together, until evidence says otherwise. */
 static void swap_peers(struct lqn_object *from, struct lqn_object *to, enum lqn_evidence evidence)
 {
@@ -263,6 +275,12 @@ void lqn_channel_pair(struct lqn_object *from, struct lqn_object *to, enum lqn_e
 	}
 	if (from->remote || to->remote || (from->has_tuple && to->has_tuple && !are_reverse(&from->tuple, &to->tuple))) {
 		/* a softirq delivers what is there, not only what the thread in whose call it runs has sent */
+		return;
+	}
+	if (from->kind == LQN_OBJ_EVENTFD || to->kind == LQN_OBJ_EVENTFD) {
+		if (from->kind == to->kind && from->preexisting && to->preexisting && evidence == LQN_CERTAIN) {
+			same_eventfd(from, to);
+		}
 		return;
 	}
 	if (from->peer && lqn_object_real(from->peer) == to) {

@@ -9,9 +9,11 @@
 #include "event/event.h"
 
 #define PAIR(member, a, b) { offsetof(struct lqn_event, member.a), offsetof(struct lqn_event, member.b) }
-#define ORDER_MAX 5
+#define ORDER_MAX 3
+#define CLOCK_TICK 1000000000		/* of the coarsest clock by which an event may be dated */
+#define LENGTH_MAX (INT64_C(1) << 53)	/* 104 days: such lengths can be added up */
 
-/* Fields of 64 bits that are in order, by type of event. */
+/* Fields of 64 bits that are in order, by type of event; first the begin and end of what it tells of. */
 static const struct {
 	size_t first, second;	/* equal: no more */
 } in_order[LQN_EV_COUNT][ORDER_MAX] = {
@@ -39,10 +41,10 @@ static bool is_field_sound(const struct lqn_event *ev, const struct lqn_event_fi
 	switch (field->kind) {
 	case LQN_EVF_TIME:
 		/* events tell of the past; -1: none */
-		return number_at(ev, field->offset) >= -1 && number_at(ev, field->offset) <= ev->ts;
+		return number_at(ev, field->offset) >= -1 && number_at(ev, field->offset) <= ev->ts + CLOCK_TICK;
 	case LQN_EVF_I64:
 		/* what a system call returned may be anything */
-		return (number_at(ev, field->offset) >= 0 && number_at(ev, field->offset) <= LQN_TIME_MAX) ||
+		return (number_at(ev, field->offset) >= 0 && number_at(ev, field->offset) <= LENGTH_MAX) ||
 			(ev->type == LQN_EV_FUTEX_WAIT && field->offset == offsetof(struct lqn_event, futex_wait.ret));
 	case LQN_EVF_ENUM:
 		return field->label(*(const uint32_t *) (const void *) ((const char *) ev + field->offset)) != NULL;
@@ -86,6 +88,9 @@ bool lqn_event_is_sound(const struct lqn_event *ev)
 		if (number_at(ev, in_order[ev->type][i].first) > number_at(ev, in_order[ev->type][i].second)) {
 			return false;
 		}
+	}
+	if (number_at(ev, in_order[ev->type][0].second) - number_at(ev, in_order[ev->type][0].first) > LENGTH_MAX) {
+		return false;
 	}
 	return is_type_sound(ev);
 }

@@ -26,6 +26,7 @@ struct model {
 	const bt_stream *last_stream;
 	unsigned last_host;
 
+	uint64_t unsound;			/* events that were left out */
 	/* parameters */
 	char *output;				/* owned; NULL: write no files */
 	char *name;				/* owned; may be NULL */
@@ -286,6 +287,10 @@ static bool take_event(struct model *model, const bt_message *msg)
 	if (!read_time(model, msg, stream, &ev)) {
 		return false;
 	}
+	if (!lqn_event_is_sound(&ev)) {
+		model->unsound++;
+		return true;
+	}
 	if (ev.type == LQN_EV_HOST && !begin_stream(model, stream, &ev)) {
 		return false;
 	}
@@ -386,6 +391,10 @@ static bool finish(struct model *model)
 	GError *error = NULL;
 	bool ok = lqn_analysis_finish(model->analysis, &result, &paths, &error);
 
+	if (model->unsound > 0) {
+		fprintf(stderr, "sink.lqn.model: %" PRIu64 " events were left out: their times or numbers make no sense\n",
+			model->unsound);
+	}
 	if (!ok && model->thread && g_error_matches(error, LQN_ANALYSIS_ERROR,
 			LQN_ANALYSIS_NO_REQUESTS)) {
 		/* a thread's path needs no requests */

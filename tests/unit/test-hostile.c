@@ -61,7 +61,8 @@ static char *describe(const struct lqn_event *ev)
 	return g_string_free(text, FALSE);
 }
 
-static void make_events(uint64_t seed)
+/* True if the trace's times are sane. */
+static bool make_events(uint64_t seed)
 {
 	struct chaos chaos = chaos_new(seed);
 	struct lqn_causal *causal;
@@ -71,6 +72,7 @@ static void make_events(uint64_t seed)
 	causal = lqn_causal_new("host", chaos_below(&chaos, 2) ? "6.1.0" : NULL, keep, NULL);
 	chaos_trace(&chaos, causal, RECORDS);
 	lqn_causal_free(causal);
+	return chaos.ordered;
 }
 
 /* ---- what must hold of what is written ---- */
@@ -198,11 +200,12 @@ static void each_seed(void (*test)(uint64_t seed))
 
 static void test_records(uint64_t seed)
 {
-	make_events(seed);
+	bool ordered = make_events(seed);
+
 	for (guint i = 0; i < events->len; i++) {
 		const struct lqn_event *ev = &g_array_index(events, struct lqn_event, i);
 
-		ck_assert_msg(lqn_event_is_sound(ev), "seed %lu: %s", (unsigned long) seed, describe(ev));
+		ck_assert_msg(!ordered || lqn_event_is_sound(ev), "seed %lu: %s", (unsigned long) seed, describe(ev));
 		ck_assert_msg(i == 0 || ev->ts >= ev[-1].ts, "seed %lu: events go back in time", (unsigned long) seed);
 	}
 	analyse(seed, (struct lqn_event *) (void *) events->data, events->len);
