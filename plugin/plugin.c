@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "plugin/causal/causal.h"
+
 #include "plugin/model/model.h"
 
 /*

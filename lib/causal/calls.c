@@ -4,7 +4,7 @@
  * System calls: what they do to descriptors, and which messages they send and receive. `calls` below has a row for each
  * kind of call; a call that is not in it only names the wait of a thread that blocks in it.
  */
-#include "engine.h"
+#include "causal/engine.h"
 
 #include <string.h>
 

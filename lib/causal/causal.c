@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "causal.h"
+#include "causal/causal.h"
 
-#include "engine.h"
+#include "causal/engine.h"
 #include "layout/layout.h"
 
 void lqn_causal_emit(struct lqn_causal *c, struct lqn_event *ev)

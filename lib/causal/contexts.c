@@ -8,7 +8,7 @@
  * from softirqs of interrupts by who has asked for it or, where the trace does not say that, by there having been no
  * hardware interrupt just before; in a trace without system calls, by the thread having sent something to its own host.
  */
-#include "engine.h"
+#include "causal/engine.h"
 
 #include <string.h>
 

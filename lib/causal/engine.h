@@ -3,7 +3,7 @@
 #define LQN_CAUSAL_ENGINE_H
 
 /* Private to lib/causal: the engine's state, and what its parts offer each other. */
-#include "causal.h"
+#include "causal/causal.h"
 #include "channel/channel.h"
 #include "kernel/attribution.h"
 #include "kernel/state.h"

@@ -4,7 +4,7 @@
  * Wake-ups from within system calls: evidence of which ends of channels belong together, and of who
  * got what.
  */
-#include "engine.h"
+#include "causal/engine.h"
 
 static void send_wakes(struct lqn_step *step, struct lqn_open_call *mine, struct lqn_thread *target)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /* Who is who: births, deaths, names, processes and their descriptors. */
-#include "engine.h"
+#include "causal/engine.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * Candidates for boundaries. The sink is told by its user which of them cut the trace; the filter does not know and
  * passes on whatever may be one: system calls with a path, and events of other layouts. What comes often is none.
  */
-#include "engine.h"
+#include "causal/engine.h"
 
 #include "layout/layout.h"
 

@@ -7,7 +7,7 @@
  * Data that leaves or reaches the host is told of (lqn:packet), for only who sees both hosts can say whose it is. What a host
  * sends to itself is known better by the system calls; without them its packets are told of as well.
  */
-#include "engine.h"
+#include "causal/engine.h"
 
 #define PROTOCOL_TCP 6
 #define FLAG_SYN 0x02

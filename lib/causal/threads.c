@@ -14,7 +14,7 @@
  *   records of a thread that was not switched  a hole: it runs since the later of the CPU's last switch and its
  *   to                                         own last waking; who was switched to instead is lost sight of
  */
-#include "engine.h"
+#include "causal/engine.h"
 
 /* A waking that came so long before the thread left the CPU may have been for something else. */
 #define EARLY_NS 1000000

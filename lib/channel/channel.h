@@ -7,7 +7,7 @@
  * sent (match.c). A receive is told of (lqn:receive) when its messages are known, which may be long after it: the
  * send may not have ended, or the ends may not have been paired yet.
  */
-#include "object.h"
+#include "channel/object.h"
 
 #define LQN_QUEUE_MAX 65536	/* messages kept that nobody reads */
 #define LQN_DOUBT_MAX 64	/* messages or receives kept of what may be no channel at all */

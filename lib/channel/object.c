@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "object.h"
+#include "channel/object.h"
 
-#include "channel.h"
+#include "channel/channel.h"
 
 struct lqn_object *lqn_object_new(struct lqn_channels *channels, enum lqn_object_kind kind, uint64_t maker,
 	int64_t ts, const char *name)

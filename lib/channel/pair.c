@@ -11,7 +11,7 @@
  *   - order of connects and accepts of a listener.
  * The last two are guesses, taken only when nothing better has come by the time it is needed.
  */
-#include "channel.h"
+#include "channel/channel.h"
 
 #include <string.h>
 

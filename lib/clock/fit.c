@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "fit.h"
+#include "clock/fit.h"
 
 #include <float.h>
 #include <math.h>

@@ -4,9 +4,9 @@
  * Stored `lqn:` events may have been written by anybody. What the analysis takes for granted of each is held against it
  * here, so that nothing behind has to doubt a time or a label.
  */
-#include <glib.h>
-
 #include "event/event.h"
+
+#include <glib.h>
 
 #define PAIR(member, a, b) { offsetof(struct lqn_event, member.a), offsetof(struct lqn_event, member.b) }
 #define ORDER_MAX 3

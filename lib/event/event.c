@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+
 /*
  * The vocabulary of `lqn:` events as tables. A field's name is that of its member in struct
  * lqn_event, so that doc/events.md, the trace and the code all speak of the same thing.
  */
 #include "event/event.h"
+
 #include <glib.h>
+
 #include "layout/layout.h"
 
 static const char *const cause_names[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "attribution.h"
+#include "kernel/attribution.h"
 
 #include <glib.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "state.h"
+#include "kernel/state.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /* System calls: which of their arguments goes where in a record. Names of fields are LTTng's first, then the kernel's. */
-#include "tables.h"
+#include "layout/tables.h"
 
 #define ARG(names, n) { names, LQN_FIELD_64, offsetof(struct lqn_record, entry.arg[n]) }
 #define TEXT(names) { names, LQN_FIELD_TEXT, offsetof(struct lqn_record, text) }

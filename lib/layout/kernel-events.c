@@ -4,7 +4,7 @@
  * Tracepoints of the Linux kernel as LTTng 2.x, perf and ftrace name them and their fields
  * (`tid` in LTTng is `pid` in the kernel's own layout).
  */
-#include "tables.h"
+#include "layout/tables.h"
 
 #define F(names, kind, member) { names, LQN_FIELD_##kind, offsetof(struct lqn_record, member) }
 #define END { NULL, LQN_FIELD_END, 0 }

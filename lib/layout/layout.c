@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "layout.h"
+#include "layout/layout.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "tables.h"
+#include "layout/tables.h"
 
 /* perf puts the subsystem in front of a tracepoint's name. A user-space provider may not be taken for one. */
 static const char *const subsystems[] = {

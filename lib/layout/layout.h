@@ -8,7 +8,8 @@
  * class up once, resolves its fields to indices, and fills records by them.
  */
 #include <stddef.h>
-#include "record.h"
+
+#include "layout/record.h"
 
 enum lqn_field_kind {
 	LQN_FIELD_END,		/* closes a list */

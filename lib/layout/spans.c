@@ -4,9 +4,9 @@
  * Spans as programs trace them into LTTng-UST: events of a begin and an end, with identities as hexadecimal text or numbers.
  * A new instrumentation is a pair of rows here.
  */
-#include <string.h>
+#include "layout/tables.h"
 
-#include "tables.h"
+#include <string.h>
 
 #define ID(names, member) { names, LQN_FIELD_ID, offsetof(struct lqn_record, span.member) }
 #define TEXT(names) { names, LQN_FIELD_TEXT, offsetof(struct lqn_record, text) }

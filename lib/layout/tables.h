@@ -3,7 +3,7 @@
 #define LQN_LAYOUT_TABLES_H
 
 /* Private to lib/layout: the tables that layout.c looks things up in. */
-#include "layout.h"
+#include "layout/layout.h"
 
 struct lqn_layout_call {
 	const char *name;		/* as in syscall_entry_NAME */

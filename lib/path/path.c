@@ -5,7 +5,7 @@
  * for by who ended it, in a frame of its own which ends before. Thus the pieces tile the whole, and what a waker did
  * before the waiter began to wait is never on the path.
  */
-#include "path.h"
+#include "path/path.h"
 
 #include "layout/layout.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
 /* The paths of all requests, and what they have in common: where the mean request's time goes, and the slow one's. */
-#include <string.h>
+#include "path/path.h"
 
-#include "path.h"
+#include <string.h>
 
 #define SLOW 0.95	/* requests from this quantile on are the slow ones */
 

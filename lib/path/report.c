@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+
 /* Names and the end of path reports; they are made by path.c and profile.c. */
 #include "path/report.h"
 
@@ -18,7 +19,7 @@ static const char *const kind_names[LQN_PATH_KINDS] = {
 
 const char *lqn_path_kind_name(enum lqn_path_kind kind)
 {
-	return (unsigned)kind < LQN_PATH_KINDS ? kind_names[kind] : kind_names[LQN_PATH_UNKNOWN];
+	return (unsigned) kind < LQN_PATH_KINDS ? kind_names[kind] : kind_names[LQN_PATH_UNKNOWN];
 }
 
 static void request_free(struct lqn_request_path *request)

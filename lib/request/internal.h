@@ -117,12 +117,14 @@ struct lqn_place {			/* where a thread waits */
 	uint64_t count;
 };
 
+#define LQN_DISTANCE_UNKNOWN 1000000
+
 struct lqn_unit {			/* a process */
 	uint32_t pid;
 	struct lqn_actor *main;		/* borrowed */
 	bool serves;			/* it was seen to receive requests, or to accept */
 	uint64_t sends, asks;		/* of which came after a sleep, not after a message */
-	int distance;			/* from a client, in calls */
+	int distance;			/* from the clients, in messages */
 };
 
 #define LQN_SPANS_MAX 16		/* nested spans kept */
@@ -192,6 +194,8 @@ struct lqn_party {			/* a host */
 	GHashTable *units;		/* pid -> struct lqn_unit, owned */
 	GHashTable *ends;		/* id -> struct lqn_end, owned */
 	GHashTable *words;		/* id -> struct lqn_word, owned */
+	GHashTable *flows;		/* which process sends to which; of roles.c */
+	guint measured;			/* of them, when distances were last measured */
 	GHashTable *directions;		/* pair of processes -> who asks whom */
 	GArray *cpus;			/* struct lqn_cpu_use; owned */
 	GHashTable *interrupts;		/* number -> name, interned */
@@ -308,6 +312,11 @@ void lqn_link_flush(struct lqn_analysis *analysis);
 /* ---- roles.c: who asks on connections older than the trace ---- */
 bool lqn_end_needs_role(const struct lqn_end *end);
 void lqn_roles_assign(struct lqn_party *host);
+GHashTable *lqn_flows_between_new(void);
+/* A message went from one process to another. */
+void lqn_roles_count(struct lqn_party *host, struct lqn_unit *sender, struct lqn_unit *receiver);
+/* 1: away from the clients, as requests go; -1: towards them, as answers do; 0: neither, or not known. */
+int lqn_roles_direction(struct lqn_party *host, const struct lqn_unit *sender, const struct lqn_unit *receiver);
 
 /* ---- order.c: events in order of what they tell, with a look ahead ---- */
 struct lqn_order *lqn_order_new(struct lqn_analysis *analysis);

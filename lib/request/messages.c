@@ -154,8 +154,38 @@ static bool swap_calls(struct lqn_analysis *a, struct lqn_invocation **path, int
 	return false;
 }
 
+/*
+ * Of the work for a request only the end was seen. If its last message goes towards the clients, into a queue that one thread
+ * alone reads, and that thread waits for the answer to a call, it is the answer: `top`, of which nobody knew who had asked for
+ * it, is what was called. NULL: no such call.
+ */
+static struct lqn_invocation *answered(struct lqn_party *host, struct lqn_invocation *top, const struct lqn_actor *actor,
+	const struct lqn_actor *reader, int64_t ts)
+{
+	struct lqn_invocation *caller = reader->current;
+	struct lqn_arc *arc;
+
+	if (!caller || (caller->tail_of && !caller->into) || lqn_roles_direction(host, actor->unit, reader->unit) >= 0) {
+		return NULL;
+	}
+	caller = lqn_final(caller);
+	for (arc = caller->arcs; arc && (arc->replied != 0 || arc->gone || arc->sent >= ts); arc = arc->next) {
+	}
+	if (!arc || caller == top || top->request) {
+		return NULL;
+	}
+	if (arc->callee) {
+		arc->callee->request = NULL;
+	}
+	arc->callee = top;
+	top->request = arc;
+	top->tail_of = NULL;
+	top->anonymous = false;
+	return caller;
+}
+
 /* A send into a queue: a reply if a caller further up reads it. */
-static bool send_queue_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *to,
+static bool send_queue_reply(struct lqn_analysis *a, struct lqn_party *host, struct lqn_actor *actor, struct lqn_end *to,
 	struct lqn_end *end, struct lqn_invocation *current, const struct lqn_event *ev)
 {
 	struct lqn_invocation *path[HOPS_MAX], *it = current, *top;
@@ -176,6 +206,9 @@ static bool send_queue_reply(struct lqn_analysis *a, struct lqn_actor *actor, st
 				swap_calls(a, path, &length, reader)) {
 			it = reader;
 		}
+	}
+	if (!it && length < HOPS_MAX && to->readers && to->readers->len == 1) {
+		it = answered(host, path[length - 1], actor, to->readers->pdata[0], ev->send.begin);
 	}
 	if (!it || it == current || length >= HOPS_MAX || !path[length - 1]->request) {
 		return false;
@@ -285,7 +318,14 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 	if (!current->tail_of) {
 		current = lqn_final(current);
 	}
-	if (!stream && send_queue_reply(a, actor, to, end, current, ev)) {
+	if (!stream && send_queue_reply(a, host, actor, to, end, current, ev)) {
+		done_with(actor, ev->send.end, ev->send.cpu_end);
+		return;
+	}
+	if (!stream && to->readers && to->readers->len == 1 && lqn_roles_direction(host, actor->unit,
+			((struct lqn_actor *) to->readers->pdata[0])->unit) < 0) {
+		/* an answer to nothing that was seen */
+		a->orphans++;
 		done_with(actor, ev->send.end, ev->send.cpu_end);
 		return;
 	}

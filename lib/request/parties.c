@@ -78,6 +78,7 @@ struct lqn_party *lqn_party_new(const char *name, unsigned number)
 	host->units = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
 	host->ends = g_hash_table_new_full(hash_64, equal_64, NULL, end_free);
 	host->words = g_hash_table_new_full(hash_64, equal_64, NULL, word_free);
+	host->flows = lqn_flows_between_new();
 	host->directions = g_hash_table_new_full(hash_64, equal_64, g_free, NULL);
 	host->cpus = g_array_new(FALSE, FALSE, sizeof(struct lqn_cpu_use));
 	host->interrupts = g_hash_table_new(g_direct_hash, g_direct_equal);
@@ -95,6 +96,7 @@ void lqn_party_free(struct lqn_party *host)
 	g_hash_table_destroy(host->units);
 	g_hash_table_destroy(host->ends);
 	g_hash_table_destroy(host->words);
+	g_hash_table_destroy(host->flows);
 	g_hash_table_destroy(host->directions);
 	g_array_free(host->cpus, TRUE);
 	g_hash_table_destroy(host->interrupts);

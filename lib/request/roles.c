@@ -18,8 +18,6 @@
 #define VOTE_SLEEP 1
 
 #define ASKS_SHARE 0.2		/* of a process's sends that follow a sleep, from which on it is a client */
-#define FAR 1000
-
 struct pair {			/* two processes */
 	struct lqn_unit *a, *b;
 	int64_t votes;		/* > 0: a asks, b serves */
@@ -100,37 +98,58 @@ static int sign(int64_t value)
 	return (value > 0) - (value < 0);
 }
 
-/* How far each process is from those who send of their own accord. */
-static void measure_distances(GHashTable *pairs)
+/*
+ * How far each process is from those who send of their own accord, in messages. A request goes away from the clients, an
+ * answer towards them.
+ */
+static void measure_distances(struct lqn_party *host)
 {
 	GHashTableIter iter;
-	gpointer key;
+	gpointer value;
 	bool changed = true;
 
-	g_hash_table_iter_init(&iter, pairs);
-	while (g_hash_table_iter_next(&iter, &key, NULL)) {
-		struct lqn_unit *units[] = { ((struct pair *) key)->a, ((struct pair *) key)->b };
+	host->measured = g_hash_table_size(host->flows);
+	g_hash_table_iter_init(&iter, host->units);
+	while (g_hash_table_iter_next(&iter, NULL, &value)) {
+		struct lqn_unit *unit = value;
 
-		for (unsigned i = 0; i < G_N_ELEMENTS(units); i++) {
-			units[i]->distance = units[i]->sends > 0 && units[i]->asks >= ASKS_SHARE * units[i]->sends ? 0 : FAR;
-		}
+		unit->distance = unit->sends > 0 && unit->asks >= ASKS_SHARE * unit->sends ? 0 : LQN_DISTANCE_UNKNOWN;
 	}
 	while (changed) {
 		changed = false;
-		g_hash_table_iter_init(&iter, pairs);
-		while (g_hash_table_iter_next(&iter, &key, NULL)) {
-			struct pair *pair = key;
+		g_hash_table_iter_init(&iter, host->flows);
+		while (g_hash_table_iter_next(&iter, &value, NULL)) {
+			const struct pair *flow = value;
 
-			if (pair->a->distance > pair->b->distance + 1) {
-				pair->a->distance = pair->b->distance + 1;
-				changed = true;
-			}
-			if (pair->b->distance > pair->a->distance + 1) {
-				pair->b->distance = pair->a->distance + 1;
+			if (flow->b->distance > flow->a->distance + 1) {
+				flow->b->distance = flow->a->distance + 1;
 				changed = true;
 			}
 		}
 	}
+}
+
+GHashTable *lqn_flows_between_new(void)
+{
+	return g_hash_table_new_full(hash_pair, equal_pair, g_free, NULL);
+}
+
+void lqn_roles_count(struct lqn_party *host, struct lqn_unit *sender, struct lqn_unit *receiver)
+{
+	struct pair flow = { sender, receiver, 0 };
+
+	if (sender != receiver && !g_hash_table_contains(host->flows, &flow)) {
+		g_hash_table_add(host->flows, g_memdup2(&flow, sizeof(flow)));
+	}
+}
+
+int lqn_roles_direction(struct lqn_party *host, const struct lqn_unit *sender, const struct lqn_unit *receiver)
+{
+	if (host->measured != g_hash_table_size(host->flows)) {
+		measure_distances(host);
+	}
+	return sender->distance == LQN_DISTANCE_UNKNOWN || receiver->distance == LQN_DISTANCE_UNKNOWN ? 0 :
+		sign(receiver->distance - sender->distance);
 }
 
 void lqn_roles_assign(struct lqn_party *host)
@@ -158,7 +177,7 @@ void lqn_roles_assign(struct lqn_party *host)
 			VOTE_THREADS * (end->peer->shared - end->shared);
 		pair->votes += turned ? -votes : votes;
 	}
-	measure_distances(pairs);
+	measure_distances(host);
 	for (guint i = 0; i < ends->len; i++) {
 		struct lqn_end *end = ends->pdata[i];
 		struct pair *pair;

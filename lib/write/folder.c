@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+
 /*
  * A folder of files, all or none. It is made under another name in the same parent and takes its
  * name by one rename; a folder that was there is exchanged with it in one step, so that there is an
@@ -86,7 +87,7 @@ static void sync_folder(const char *path)
 
 	if (fd >= 0) {
 		/* the files are synced; a folder that a crash forgets was never written */
-		(void)fsync(fd);
+		(void) fsync(fd);
 		close(fd);
 	}
 }
@@ -97,9 +98,9 @@ static void remove_folder(const struct job *job, const char *path)
 	for (size_t i = 0; i < job->n; i++) {
 		g_autofree char *file = g_build_filename(path, job->names[i], NULL);
 
-		(void)unlink(file);
+		(void) unlink(file);
 	}
-	(void)rmdir(path);
+	(void) rmdir(path);
 }
 
 static bool is_known(const struct job *job, const char *folder, const char *name)
@@ -195,15 +196,15 @@ static gboolean exchange(const char *a, const char *b)
 	if (rename(a, b)) {
 		int code = errno;
 
-		(void)rename(aside, b);
+		(void) rename(aside, b);
 		errno = code;
 		return FALSE;
 	}
 	if (rename(aside, a)) {
 		int code = errno;
 
-		(void)rename(b, a);
-		(void)rename(aside, b);
+		(void) rename(b, a);
+		(void) rename(aside, b);
 		errno = code;
 		return FALSE;
 	}

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+
 /*
  * The model as JSON, by json-c; described by doc/model.schema.json. Attribute names are lqnx's;
  * what was measured stands apart from what a solver reads. What is not known is left out.

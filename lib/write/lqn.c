@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+
 /*
  * The text form of lqns: the same model as lqnx.c, line by line. Counts of sections are 0, which
  * the solvers take as "not said". Measured values are comments here.
@@ -32,7 +33,7 @@ static void write_head(GString *out, const struct lqn_model *model)
 	g_autofree char *name = lqn_text_clean(model->name);
 
 	for (unsigned i = 0; i < head->len; i++) {
-		g_string_append_printf(out, "# %s\n", (const char *)g_ptr_array_index(head, i));
+		g_string_append_printf(out, "# %s\n", (const char *) g_ptr_array_index(head, i));
 	}
 	g_ptr_array_unref(head);
 	g_string_append(out, "# Comments behind `measured` are what was measured in the window.\n");

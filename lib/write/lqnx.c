@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+
 /*
  * The XML form of lqns. Escaping is libxml2's; what XML cannot hold at all is replaced before
  * (text.h). Measured values stand beside the inputs as result-* elements: the schema allows them in
@@ -260,7 +261,7 @@ GString *lqn_write_lqnx(const struct lqn_model *model)
 	}
 	must(xmlTextWriterEndDocument(w));
 	xmlFreeTextWriter(w);
-	out = g_string_new_len((const char *)xmlBufferContent(buffer), xmlBufferLength(buffer));
+	out = g_string_new_len((const char *) xmlBufferContent(buffer), xmlBufferLength(buffer));
 	xmlBufferFree(buffer);
 	return out;
 }

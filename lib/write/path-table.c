@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+
 /*
  * critical-paths.tsv: every piece of every request's path, for programs. Requests come in order of
  * their begin and are numbered from 1; the pieces of one tile [begin_ns, end_ns) in order of time.
@@ -12,8 +13,8 @@
 
 static gint by_begin(gconstpointer a, gconstpointer b)
 {
-	const struct lqn_request_path *x = *(const struct lqn_request_path *const *)a;
-	const struct lqn_request_path *y = *(const struct lqn_request_path *const *)b;
+	const struct lqn_request_path *x = *(const struct lqn_request_path *const *) a;
+	const struct lqn_request_path *y = *(const struct lqn_request_path *const *) b;
 
 	if (x->begin != y->begin) {
 		return x->begin < y->begin ? -1 : 1;

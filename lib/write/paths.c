@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+
 /*
  * critical-path.txt: where the time of requests goes, in three steps from far to near. A slow
  * request says little by itself; what it has more of than the mean one says what made it slow. So
@@ -231,7 +232,7 @@ static void write_request(GString *out, const char *title, const struct lqn_requ
 	g_string_append(out, " ms, from ");
 	lqn_text_append_instant(out, request->begin);
 	g_string_append_printf(
-		out, " on, client thread %" PRIu32 "\n\n", (uint32_t)request->thread);
+		out, " on, client thread %" PRIu32 "\n\n", (uint32_t) request->thread);
 	lqn_table_init(&table, "rrllrll");
 	lqn_table_head(&table, "at ms|for us|task|thread|id|kind|detail");
 	for (unsigned i = 0; i < request->pieces->len; i++) {
@@ -242,7 +243,7 @@ static void write_request(GString *out, const char *title, const struct lqn_requ
 		lqn_table_fixed(&table, (piece->end - piece->begin) / 1e3, 1);
 		lqn_table_text(&table, piece->task, NAME_WIDTH);
 		lqn_table_text(&table, piece->comm, NAME_WIDTH);
-		lqn_table_count(&table, (uint32_t)piece->thread);	/* above: reuse of the id */
+		lqn_table_count(&table, (uint32_t) piece->thread);	/* above: reuse of the id */
 		lqn_table_text(&table, lqn_path_kind_name(piece->kind), NAME_WIDTH);
 		lqn_table_text(&table, piece->detail, DETAIL_WIDTH);
 	}

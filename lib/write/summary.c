@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+
 /*
  * What a person reads on the terminal in half a minute: at most about 45 lines of 100 columns.
  * Lists are capped and say how much they leave out; everything is in the files.
@@ -94,7 +95,7 @@ static bool is_workload(const struct lqn_task *task)
 		[LQN_TASK_BACKGROUND] = false,
 	};
 
-	return (unsigned)task->kind < G_N_ELEMENTS(workload) && workload[task->kind];
+	return (unsigned) task->kind < G_N_ELEMENTS(workload) && workload[task->kind];
 }
 
 static bool is_source(const struct lqn_task *task)
@@ -131,7 +132,7 @@ static GPtrArray *select_tasks(
 
 static int compare_load(const void *a, const void *b)
 {
-	const struct lqn_task *x = *(struct lqn_task *const *)a, *y = *(struct lqn_task *const *)b;
+	const struct lqn_task *x = *(struct lqn_task *const *) a, *y = *(struct lqn_task *const *) b;
 
 	if ((x->sched == LQN_SCHED_REF) != (y->sched == LQN_SCHED_REF)) {
 		return x->sched == LQN_SCHED_REF ? -1 : 1;
@@ -397,7 +398,7 @@ static void print_request(GString *out, const char *label, const struct lqn_requ
 {
 	GPtrArray *texts = new_parts();
 	double whole = request ? request->end - request->begin : 0;
-	g_autofree char *sum = sentence("# ms: ", (double[]){ whole / 1e6 });
+	g_autofree char *sum = sentence("# ms: ", (double[]) { whole / 1e6 });
 	GString *head = g_string_new(NULL);
 	GArray *parts;
 
@@ -406,7 +407,7 @@ static void print_request(GString *out, const char *label, const struct lqn_requ
 		for (unsigned i = 0; i < parts->len; i++) {
 			const struct part *part = &g_array_index(parts, struct part, i);
 			g_autofree char *task = lqn_text_clip(part->task, NAME_WIDTH);
-			g_autofree char *text = sentence(" # (", (double[]){ part->ns / 1e6 });
+			g_autofree char *text = sentence(" # (", (double[]) { part->ns / 1e6 });
 
 			g_ptr_array_add(texts, g_strdup_printf("%s %s%s%.0f %%)", task,
 				lqn_path_kind_name(part->kind), text, 100 * part->ns / whole));
@@ -425,7 +426,7 @@ static void print_paths(GString *out, const struct lqn_path_report *report)
 		const struct lqn_path_group *group = g_ptr_array_index(report->groups, i);
 		GString *text = g_string_new(NULL);
 		g_autofree char *times = sentence("mean # ms, p95 # ms, longest # ms",
-			(double[]){ group->mean / 1e6, group->p95 / 1e6, group->max / 1e6 });
+			(double[]) { group->mean / 1e6, group->p95 / 1e6, group->max / 1e6 });
 
 		g_string_append_printf(text, "%s, %" PRIu64 " requests: %s", group->task,
 			group->requests, times);
@@ -446,7 +447,7 @@ static void print_blocked(GString *out, const struct lqn_model *model)
 	double all = model->blocked_seconds, unknown = model->unexplained_seconds;
 	GString *head = g_string_new(NULL);
 	g_autofree char *text = sentence(" % of # s have a known cause (# s have not): ",
-		(double[]){ all, unknown });
+		(double[]) { all, unknown });
 
 	g_string_printf(head, "%-*s", INDENT, "blocked");
 	/* 99.96 % must not read as 100 % while something is unexplained */

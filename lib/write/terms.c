@@ -28,19 +28,19 @@ static const char *const kind_names[] = {
 
 const struct lqn_sched_terms *lqn_sched_terms(enum lqn_sched sched)
 {
-	g_assert((unsigned)sched < G_N_ELEMENTS(sched_terms));
+	g_assert((unsigned) sched < G_N_ELEMENTS(sched_terms));
 	return &sched_terms[sched];
 }
 
 const char *lqn_call_element(enum lqn_call_kind kind)
 {
-	g_assert((unsigned)kind < G_N_ELEMENTS(call_elements));
+	g_assert((unsigned) kind < G_N_ELEMENTS(call_elements));
 	return call_elements[kind];
 }
 
 const char *lqn_task_kind_name(enum lqn_task_kind kind)
 {
-	g_assert((unsigned)kind < G_N_ELEMENTS(kind_names));
+	g_assert((unsigned) kind < G_N_ELEMENTS(kind_names));
 	return kind_names[kind];
 }
 

@@ -117,7 +117,7 @@ void lqn_text_append_short(GString *out, double value)
 
 void lqn_text_append_instant(GString *out, int64_t ns)
 {
-	uint64_t magnitude = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+	uint64_t magnitude = ns < 0 ? -(uint64_t) ns : (uint64_t) ns;
 
 	g_string_append_printf(out, "%s%" PRIu64 ".%09" PRIu64, ns < 0 ? "-" : "",
 		magnitude / 1000000000u, magnitude % 1000000000u);
@@ -147,7 +147,7 @@ GPtrArray *lqn_text_model_head(const struct lqn_model *model)
 	g_string_free(window, TRUE);
 	for (unsigned i = 0; i < model->notes->len; i++) {
 		g_autofree char *note = g_strconcat("Note: ",
-			(const char *)g_ptr_array_index(model->notes, i), NULL);
+			(const char *) g_ptr_array_index(model->notes, i), NULL);
 
 		add_line(lines, note);
 	}
@@ -209,7 +209,7 @@ void lqn_table_count(struct lqn_table *table, uint64_t count)
 
 static void append_blanks(GString *out, unsigned count)
 {
-	g_string_append_printf(out, "%*s", (int)count, "");
+	g_string_append_printf(out, "%*s", (int) count, "");
 }
 
 static void trim_line(GString *out)

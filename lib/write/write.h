@@ -8,6 +8,7 @@
  * bytes for the same input: no date, path or hash order gets in.
  */
 #include <glib.h>
+
 #include "model/model.h"
 #include "path/report.h"
 #include "path/thread.h"

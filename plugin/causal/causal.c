@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "plugin/causal/causal.h"
+
 #include <glib.h>
 #include <string.h>
+
 #include "plugin/common/message.h"
 #include "plugin/common/params.h"
 #include "event/event.h"

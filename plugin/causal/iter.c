@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+
 /*
  * The filter's message iterator. Each message goes on as it came (or is dropped), and what its
  * event means goes to the engine of its host; what the engine concludes is queued right behind it.
  */
+#include "plugin/causal/causal.h"
+
 #include <glib.h>
 #include <inttypes.h>
+
 #include "causal/causal.h"
-#include "plugin/causal/causal.h"
 #include "plugin/causal/own-stream.h"
 #include "plugin/causal/queue.h"
 #include "plugin/causal/upstream.h"

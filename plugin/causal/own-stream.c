@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "plugin/causal/own-stream.h"
+
 #include <string.h>
 
 #define TRACE_NAME "lqn"

@@ -10,6 +10,7 @@
  */
 #include <babeltrace2/babeltrace.h>
 #include <stdbool.h>
+
 #include "plugin/causal/queue.h"
 #include "event/event.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "plugin/causal/upstream.h"
+
 #include <string.h>
+
 #include "causal/causal.h"
 #include "layout/layout.h"
 #include "plugin/causal/own-stream.h"

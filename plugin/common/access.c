@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "plugin/common/access.h"
+
 #include <glib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "plugin/common/bound.h"
+
 #include <glib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "plugin/common/class-cache.h"
+
 #include <stdint.h>
 #include <string.h>
 

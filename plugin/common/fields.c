@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "plugin/common/fields.h"
+
 #include <glib.h>
+
 #include "plugin/common/access.h"
 #include "plugin/common/bound.h"
 #include "plugin/common/class-cache.h"

@@ -10,6 +10,7 @@
 #include <babeltrace2/babeltrace.h>
 #include <stdbool.h>
 #include <stdint.h>
+
 #include "layout/layout.h"
 
 struct lqn_binding;

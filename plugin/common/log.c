@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "plugin/common/log.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 

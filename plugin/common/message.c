@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "plugin/common/message.h"
+
 #include <glib.h>
 
 /* ---- streams ------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "plugin/common/packet.h"
+
 #include <glib.h>
 
 #define FNV_OFFSET 0xcbf29ce484222325u

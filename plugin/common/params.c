@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "plugin/common/params.h"
+
 #include <glib.h>
 #include <stdint.h>
 #include <string.h>

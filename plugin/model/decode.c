@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "plugin/model/decode.h"
+
 #include <glib.h>
 #include <string.h>
+
 #include "plugin/common/access.h"
 #include "plugin/common/class-cache.h"
 

@@ -4,6 +4,7 @@
 
 /* From `lqn:` events of a trace back to struct lqn_event. */
 #include <babeltrace2/babeltrace.h>
+
 #include "event/event.h"
 
 struct lqn_decoder;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "plugin/model/model.h"
+
 #include <glib.h>
 #include <glib/gstdio.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
 #include "path/report.h"
 #include "plugin/common/message.h"
 #include "plugin/common/params.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""README.md shows what the main job prints; its commands name parameters that there are. LQN_UPDATE=1 writes the output anew."""
+"""README.md shows what the main job prints; it and the manual have the parameters of the code. LQN_UPDATE=1 writes the output anew."""
 import os
 import re
 
@@ -33,6 +33,15 @@ def parameters_are_those_of_the_code():
     assert shown == known, 'README.md alone: %s, the code alone: %s' % (shown - known, known - shown)
 
 
+def manual_has_the_parameters_of_the_code():
+    for page, name in (('filter.lqn.causal', 'causal/causal.c'), ('sink.lqn.model', 'model/model.c')):
+        text = open(os.path.join(ROOT, 'doc/man/babeltrace2-%s.7.scd' % page)).read()
+        section = text.split('# INITIALIZATION PARAMETERS\n')[1].split('\n# ')[0]
+        shown = set(re.findall(r'\*([a-z-]+)\*', ' '.join(l.split(' = ')[0] for l in section.splitlines() if l.startswith('*'))))
+        known = set(re.findall(r'\{ "([a-z-]+)", LQN_PARAM_', open(os.path.join(ROOT, 'plugin', name)).read()))
+        assert shown == known, '%s: the manual alone: %s, the code alone: %s' % (page, shown - known, known - shown)
+
+
 def files_named_exist():
     text = open(README).read()
     for name in set(re.findall(r'`((?:doc|traces|tests|lib|tools)/[A-Za-z0-9_./-]+)`', text)):
@@ -41,4 +50,5 @@ def files_named_exist():
 
 run([('README.md shows what the main job prints', output_is_what_is_printed),
      ('README.md names the parameters of the code', parameters_are_those_of_the_code),
+     ('the manual has the parameters of the code', manual_has_the_parameters_of_the_code),
      ('README.md names files that exist', files_named_exist)])
