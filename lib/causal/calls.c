@@ -72,7 +72,7 @@ static enum lqn_object_kind socket_kind(int64_t family, int64_t type)
 
 static struct lqn_object *make(struct lqn_step *step, enum lqn_object_kind kind)
 {
-	return lqn_object_new(&step->causal->channels, kind, step->thread->key, step->rec->ts, NULL);
+	return lqn_object_new(&step->causal->channels, kind, step->thread->key, NULL);
 }
 
 static bool is_fd(int64_t fd)
@@ -399,7 +399,7 @@ static void exit_open(struct lqn_step *step, struct lqn_open_call *call, int64_t
 
 	if (ret >= 0 && call->text) {
 		exit_fd(step, ret, lqn_channel_by_path(&step->causal->channels, kind, call->text,
-			step->thread->key, step->rec->ts));
+			step->thread->key));
 	}
 }
 

@@ -283,8 +283,8 @@ void lqn_step_state_fd(struct lqn_step *step)
 	for (size_t i = 0; i < G_N_ELEMENTS(dumped); i++) {
 		if (strncmp(rec->text, dumped[i].prefix, strlen(dumped[i].prefix)) == 0) {
 			struct lqn_object *object = dumped[i].shared ?
-				lqn_channel_by_path(&c->channels, dumped[i].kind, rec->text, 0, rec->ts) :
-				lqn_object_new(&c->channels, dumped[i].kind, 0, rec->ts, NULL);
+				lqn_channel_by_path(&c->channels, dumped[i].kind, rec->text, 0) :
+				lqn_object_new(&c->channels, dumped[i].kind, 0, NULL);
 
 			lqn_object_pin(object);
 			object->preexisting = true;

@@ -9,12 +9,6 @@
  */
 #include "channel/object.h"
 
-#define LQN_QUEUE_MAX 65536	/* messages kept that nobody reads */
-#define LQN_DOUBT_MAX 64	/* messages or receives kept of what may be no channel at all */
-#define LQN_HELD_MAX 1024	/* receives kept that nothing explains yet */
-#define LQN_ORPHANS_MAX 64
-#define LQN_GUESS_AT 64		/* held receives after which the best guess of a peer is taken */
-
 struct lqn_channels {
 	lqn_event_func emit;
 	void *payload;
@@ -33,6 +27,8 @@ struct lqn_channels {
 	uint64_t overruns;		/* queues given up */
 };
 
+/* ---- channel.c ---- */
+
 void lqn_channels_init(struct lqn_channels *channels, lqn_event_func emit, void *payload);
 /* All objects must have lost their pins but those of the channels themselves. */
 void lqn_channels_clear(struct lqn_channels *channels);
@@ -48,10 +44,13 @@ void lqn_channel_forget_process(struct lqn_channels *channels, int32_t pid);
 
 /* The object of a path or queue name; made if there is none. Borrowed. */
 struct lqn_object *lqn_channel_by_path(struct lqn_channels *channels, enum lqn_object_kind kind,
-	const char *name, uint64_t maker, int64_t ts);
+	const char *name, uint64_t maker);
 
 /* A path is a FIFO, whoever opens it from now on. */
 void lqn_channel_is_fifo(struct lqn_channels *channels, const char *path);
+
+/* This host has an address. */
+void lqn_channel_note_address(struct lqn_channels *channels, uint64_t address);
 
 /* ---- match.c: messages ---- */
 
@@ -72,15 +71,8 @@ void lqn_channel_receive(struct lqn_object *object, const struct lqn_held *held)
 /* A thread that waits in a receive on `object`, a message queue, was handed the message: nobody else gets it. */
 void lqn_channel_reserve(struct lqn_object *object, uint64_t seq, uint64_t thread);
 
-/* Tells of what can be told by now. */
-void lqn_channel_drain(struct lqn_object *object);
-/* Tells of all that is held, with what is known: nothing more will come. */
-void lqn_channel_give_up(struct lqn_object *object);
-
 /* ---- pair.c: ends ---- */
 
-/* This host has an address. */
-void lqn_channel_note_address(struct lqn_channels *channels, uint64_t address);
 /* `object` has these addresses: pairs it with the end that has them the other way round. */
 void lqn_channel_set_tuple(struct lqn_object *object, const struct lqn_tuple *tuple);
 
@@ -88,6 +80,14 @@ void lqn_channel_set_tuple(struct lqn_object *object, const struct lqn_tuple *tu
 void lqn_channel_pair(struct lqn_object *from, struct lqn_object *to, enum lqn_evidence evidence);
 /* Weak evidence. */
 void lqn_channel_vote(struct lqn_object *from, struct lqn_object *to);
+
+/*
+ * Takes the best guess of a peer, for want of evidence, for the readers among `objects` (struct lqn_object; is sorted), strongest
+ * votes first; then tells of all that they hold.
+ */
+void lqn_channels_give_up(GPtrArray *objects);
+
+/* ---- line.c: connects and accepts ---- */
 
 /* A client connects; an accept makes an end. */
 void lqn_channel_connect(struct lqn_object *object, int32_t pid);
@@ -97,32 +97,5 @@ void lqn_channel_connect_failed(struct lqn_object *object);
 void lqn_channel_accept(struct lqn_object *listener, struct lqn_object *made);
 /* A connect on `object` of `pid` woke a thread that waits for connections of `listener`. */
 void lqn_channel_connect_woke(struct lqn_object *object, int32_t pid, struct lqn_object *listener);
-
-/* Takes the best guess of a peer, for want of evidence. True if there was one. */
-bool lqn_channel_guess(struct lqn_object *object);
-
-/* Likewise for the readers among `objects` (struct lqn_object; is sorted), strongest votes first; then gives up. */
-void lqn_channels_give_up(GPtrArray *objects);
-
-/*
- * A receive on `object` whose peer is closed: what it got was sent through a descriptor of the peer that was passed on.
- * True if one is found by length and time. Private to lib/channel.
- */
-bool lqn_channel_adopt(struct lqn_object *object, const struct lqn_held *held);
-/* `object` came from nowhere and is written to. Private to lib/channel. */
-void lqn_channel_note_orphan(struct lqn_object *object);
-/* Moves what waits to be read from one to the other. Private to lib/channel. */
-void lqn_channel_move_messages(struct lqn_object *from, struct lqn_object *to);
-/* The reverse, for two ends that were paired wrongly. Private to lib/channel. */
-void lqn_channel_take_back(struct lqn_object *from, struct lqn_object *to);
-/* Takes an object that is closed out of the line that it stands in, and whoever stands in its own. Private to lib/channel. */
-void lqn_channel_leave_lines(struct lqn_object *object);
-
-/* In `listeners` of the channels: this process connects to more than one. Private to lib/channel. */
-extern struct lqn_object lqn_several_listeners;
-/* Moves what was sent before the pairing was known to where it is read. Private to lib/channel. */
-void lqn_channel_forward_unsent(struct lqn_object *from, struct lqn_object *to);
-/* The last descriptor of an object is closed. Private to lib/channel. */
-void lqn_channel_closed(struct lqn_object *object);
 
 #endif

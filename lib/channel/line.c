@@ -5,7 +5,7 @@
  * call has come to the point of waiting go first, in that order. What comes of it is a guess,
  * unless there is only one in the line.
  */
-#include "channel/channel.h"
+#include "channel/internal.h"
 
 /* Both may be of thousands, and each connection comes and goes: neither may search. */
 static void join_line(GQueue *line, struct lqn_object *object)

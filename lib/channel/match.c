@@ -4,7 +4,7 @@
  * Messages. A direction of a byte stream is a row of messages; a receive takes as many bytes from its head as it
  * returned, and so names their senders. Datagrams and queued messages match one to one.
  */
-#include "channel.h"
+#include "channel/internal.h"
 
 /* How receives take messages from a channel. */
 enum taking {

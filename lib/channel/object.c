@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "channel/object.h"
 
-#include "channel/channel.h"
+#include "channel/internal.h"
 
 struct lqn_object *lqn_object_new(struct lqn_channels *channels, enum lqn_object_kind kind, uint64_t maker,
-	int64_t ts, const char *name)
+	const char *name)
 {
 	struct lqn_object *object = g_new0(struct lqn_object, 1);
 
@@ -12,7 +12,6 @@ struct lqn_object *lqn_object_new(struct lqn_channels *channels, enum lqn_object
 	object->id = channels->next_id++;
 	object->kind = kind;
 	object->maker = maker;
-	object->made = ts;
 	object->name = g_strdup(name);
 	return object;
 }

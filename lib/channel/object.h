@@ -82,7 +82,6 @@ struct lqn_object {
 	struct lqn_object *candidate;	/* pinned: peer by order of connects and accepts */
 	struct lqn_tuple tuple;
 	uint64_t maker;			/* thread */
-	int64_t made;			/* ns */
 	char *name;			/* owned; path or queue name; NULL: none */
 	struct lqn_vote votes[LQN_VOTES_MAX];
 	uint32_t n_votes;
@@ -102,7 +101,7 @@ struct lqn_object {
 
 /* A new object without pins. `name` is copied; NULL: none. */
 struct lqn_object *lqn_object_new(struct lqn_channels *channels, enum lqn_object_kind kind, uint64_t maker,
-	int64_t ts, const char *name);
+	const char *name);
 struct lqn_object *lqn_object_pin(struct lqn_object *object);
 /* Takes a pin off; the last one frees. NULL is allowed. */
 void lqn_object_unpin(struct lqn_object *object);

@@ -14,8 +14,10 @@
 #define PHASE2_NS 10000
 /* … and for a thread that ends with its connection, more than ending. */
 #define PHASE2_NS_PER_CONNECTION 200000
-/* Calls made by fewer invocations than this are effects of the window's edges. */
+/* Calls made more rarely, or fewer times among many invocations, are effects of the window's edges. */
 #define CALL_MIN 0.002
+#define CALLS_MIN 3
+#define MANY 100
 #define THINK_MIN 1e-5
 
 struct sums {
@@ -87,6 +89,7 @@ static double cvsq(double sum, double square, double n)
 static void add_calls(struct lqn_build *build, struct lqn_cluster *cluster)
 {
 	struct lqn_entry *entry = cluster->entry;
+	double n = cluster->members->len, least = n < MANY ? CALL_MIN : MAX(CALL_MIN, (CALLS_MIN - 0.5) / n);
 
 	for (guint i = 0; i < cluster->members->len; i++) {
 		for (struct lqn_arc *arc = ((struct lqn_invocation *) cluster->members->pdata[i])->arcs; arc;
@@ -104,7 +107,7 @@ static void add_calls(struct lqn_build *build, struct lqn_cluster *cluster)
 		GArray *calls = entry->phase[p].calls;
 
 		for (guint i = 0; i < calls->len;) {
-			if (g_array_index(calls, struct lqn_model_call, i).mean < CALL_MIN) {
+			if (g_array_index(calls, struct lqn_model_call, i).mean < least) {
 				g_array_remove_index(calls, i);
 			} else {
 				i++;

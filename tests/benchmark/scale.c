@@ -18,6 +18,10 @@
  *     pipes         written to, never read
  *     unread        datagram sockets, written to, never read
  *     paths         files, all with names of their own, opened and closed
+ *     held          connections to a host that is not traced, which stay open, beside accepts of others
+ *     fleet         processes, all with names of their own, that each make one request and exit
+ *     shared        requests of one process to another through shared memory (N: different words)
+ *     lost          messages through a pipe of which nine in ten are not seen to be read (N: any)
  *     locked        a thread of the server waits for a lock that another holds (N: different words)
  */
 #include <glib.h>
@@ -37,18 +41,22 @@
 #define BACK 900001
 #define SHORT_CLIENT 900002
 #define SHORT_SERVER 900003
-#define ODDS 900004
+#define SHARED_CLIENT 900004
+#define SHARED_SERVER 900005
+#define ODDS 900006
 #define FIRST_FD 10
 
-enum what { CONNECTIONS, SHORT, REMOTE, PROCESSES, WORDS, PIPES, UNREAD, PATHS, LOCKED, WHATS };
+enum what { CONNECTIONS, SHORT, REMOTE, PROCESSES, WORDS, PIPES, UNREAD, PATHS, HELD, FLEET, SHARED, LOST, LOCKED, WHATS };
 
 static const char *const names[WHATS] = {
-	"connections", "short", "remote", "processes", "words", "pipes", "unread", "paths", "locked",
+	"connections", "short", "remote", "processes", "words", "pipes", "unread", "paths", "held", "fleet", "shared", "lost", "locked",
 };
 
 static struct lqn_causal *causal;
 static int64_t ts = 1000000000;
 static uint64_t records, events;
+static int32_t named = -1;	/* thread that is called `comm` */
+static char comm[LQN_COMM_LEN];
 static int64_t counts[WHATS], turns[WHATS];
 
 static void push(struct lqn_record *rec, int32_t cpu)
@@ -96,6 +104,14 @@ static void call(int32_t cpu, const char *name, int64_t a, int64_t b, const char
 	leave(cpu, name, ret);
 }
 
+static void name(int32_t tid, char *to)
+{
+	static const char *const odds[] = { "loop", "back", "ask", "serve", "asks", "serves", "odds", "odds" };
+
+	g_strlcpy(to, tid == named ? comm : tid >= SERVERS ? "server" : tid >= CLIENTS ? "client" :
+		tid >= LOOP ? odds[tid - LOOP] : "job", LQN_COMM_LEN);
+}
+
 static void to(int32_t cpu, int32_t prev, int32_t next, int64_t state)
 {
 	struct lqn_record rec;
@@ -104,8 +120,8 @@ static void to(int32_t cpu, int32_t prev, int32_t next, int64_t state)
 	rec.sw.prev_tid = prev;
 	rec.sw.next_tid = next;
 	rec.sw.prev_state = state;
-	g_strlcpy(rec.sw.prev_comm, prev >= SERVERS ? "server" : prev >= CLIENTS ? "client" : "odds", LQN_COMM_LEN);
-	g_strlcpy(rec.sw.next_comm, next >= SERVERS ? "server" : next >= CLIENTS ? "client" : "odds", LQN_COMM_LEN);
+	name(prev, rec.sw.prev_comm);
+	name(next, rec.sw.next_comm);
 	ts += 1000;
 	push(&rec, cpu);
 }
@@ -118,6 +134,19 @@ static void wake(int32_t cpu, int32_t tid)
 	rec.wake.tid = tid;
 	ts += 500;
 	push(&rec, cpu);
+}
+
+static void make_pipe(void)
+{
+	struct lqn_record rec;
+
+	enter(0, "pipe2", 0, -1, NULL);
+	lqn_record_init(&rec, layout("syscall_exit_", "pipe2"));
+	rec.name = "syscall_exit_x";
+	rec.exit.n_fds = 2;
+	rec.exit.fd[0] = 7;
+	rec.exit.fd[1] = 8;
+	push(&rec, 0);
 }
 
 static void fork_thread(int32_t parent, int32_t child, int32_t pid)
@@ -254,6 +283,75 @@ static void other_work(enum what what, int64_t turn)
 		call(0, "close", 6, -1, NULL, 0);
 		to(0, ODDS, 0, 1);
 		break;
+	case HELD:
+		to(0, 0, ODDS, 0);
+		if (turn < counts[what]) {
+			call(0, "socket", 2, 1, NULL, 200000 + n);
+			call(0, "connect", 200000 + n, -1, NULL, 0);
+		}
+		to(0, ODDS, ODDS + 1, 1);
+		call(0, "accept4", 4, -1, NULL, 9);
+		call(0, "close", 9, -1, NULL, 0);
+		to(0, ODDS + 1, 0, 1);
+		break;
+	case FLEET:
+		tid = 10000 + (int32_t) (turn % 30000);
+		to(0, 0, ODDS, 0);
+		fork_thread(ODDS, tid, tid);
+		to(0, ODDS, 0, 1);
+		connect_pair(tid, FIRST_FD, SHORT_SERVER, FIRST_FD);
+		g_snprintf(comm, sizeof(comm), "job%d", (int) n);
+		named = tid;
+		request(tid, FIRST_FD, SHORT_SERVER, FIRST_FD);
+		named = -1;
+		to(0, 0, SHORT_SERVER, 0);
+		call(0, "close", FIRST_FD, -1, NULL, 0);
+		to(0, SHORT_SERVER, tid, 1);
+		life("sched_process_exit", tid);
+		to(0, tid, 0, 16);
+		life("sched_process_free", tid);
+		break;
+	case SHARED:
+		to(1, 0, SHARED_SERVER, 0);
+		enter(1, "futex", 4096 + 8 * n, 0, NULL);
+		to(1, SHARED_SERVER, 0, 1);
+		to(0, 0, SHARED_CLIENT, 0);
+		enter(0, "futex", 4096 + 8 * n, 1, NULL);
+		wake(0, SHARED_SERVER);
+		leave(0, "futex", 1);
+		enter(0, "futex", 1 << 24, 0, NULL);
+		to(0, SHARED_CLIENT, 0, 1);
+		to(1, 0, SHARED_SERVER, 0);
+		leave(1, "futex", 0);
+		ts += 20000;
+		enter(1, "futex", 1 << 25, 1, NULL);
+		wake(1, SHARED_CLIENT);
+		leave(1, "futex", 1);
+		to(1, SHARED_SERVER, 0, 1);
+		to(0, 0, SHARED_CLIENT, 0);
+		leave(0, "futex", 0);
+		to(0, SHARED_CLIENT, 0, 1);
+		break;
+	case LOST:
+		to(0, 0, ODDS, 0);
+		if (turn == 0) {
+			make_pipe();
+		}
+		call(0, "write", 8, 64, NULL, 64);
+		to(0, ODDS, ODDS + 1, 1);
+		if (turn % 10 == 0) {
+			call(0, "read", 7, 64, NULL, 64);
+		} else if (turn % 10 == 9) {
+			/* that it waits shows that it has read the others */
+			enter(0, "read", 7, 64, NULL);
+			to(0, ODDS + 1, ODDS, 1);
+			call(0, "write", 8, 64, NULL, 64);
+			wake(0, ODDS + 1);
+			to(0, ODDS, ODDS + 1, 1);
+			leave(0, "read", 64);
+		}
+		to(0, ODDS + 1, 0, 1);
+		break;
 	case LOCKED:
 		tid = SERVERS + 1;
 		to(1, 0, tid, 0);
@@ -284,11 +382,21 @@ static void listener(int32_t tid)
 
 static void start(int32_t threads)
 {
+	if (counts[HELD] > 0) {
+		fork_thread(1, ODDS, ODDS);
+		fork_thread(ODDS, ODDS + 1, ODDS);
+		to(0, 0, ODDS + 1, 0);
+		call(0, "socket", 2, 1, NULL, 4);
+		call(0, "listen", 4, -1, NULL, 0);
+		to(0, ODDS + 1, 0, 1);
+	}
 	fork_thread(1, CLIENTS, CLIENTS);
 	fork_thread(1, SERVERS, SERVERS);
-	fork_thread(1, ODDS, ODDS);
-	fork_thread(ODDS, ODDS + 1, ODDS);
-	for (int32_t tid = LOOP; tid <= SHORT_SERVER; tid++) {
+	if (counts[HELD] == 0) {
+		fork_thread(1, ODDS, ODDS);
+		fork_thread(ODDS, ODDS + 1, ODDS);
+	}
+	for (int32_t tid = LOOP; tid < ODDS; tid++) {
 		fork_thread(1, tid, tid);
 	}
 	listener(SERVERS);

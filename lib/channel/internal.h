@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef LQN_CHANNEL_INTERNAL_H
+#define LQN_CHANNEL_INTERNAL_H
+
+/* Private to lib/channel: what its parts offer each other. */
+#include "channel/channel.h"
+
+#define LQN_QUEUE_MAX 65536	/* messages kept that nobody reads */
+#define LQN_DOUBT_MAX 64	/* messages or receives kept of what may be no channel at all */
+#define LQN_HELD_MAX 1024	/* receives kept that nothing explains yet */
+#define LQN_ORPHANS_MAX 64
+#define LQN_GUESS_AT 64		/* held receives after which the best guess of a peer is taken */
+
+/* ---- channel.c ---- */
+
+/* In `listeners` of the channels: this process connects to more than one. */
+extern struct lqn_object lqn_several_listeners;
+
+/* ---- match.c ---- */
+
+/* Tells of what can be told by now. */
+void lqn_channel_drain(struct lqn_object *object);
+/* Tells of all that is held, with what is known: nothing more will come. */
+void lqn_channel_give_up(struct lqn_object *object);
+/* Moves what was sent before the pairing was known to where it is read. */
+void lqn_channel_forward_unsent(struct lqn_object *from, struct lqn_object *to);
+/* The reverse, for two ends that were paired wrongly. */
+void lqn_channel_take_back(struct lqn_object *from, struct lqn_object *to);
+/* Moves what waits to be read from one to the other. */
+void lqn_channel_move_messages(struct lqn_object *from, struct lqn_object *to);
+
+/* ---- pair.c ---- */
+
+/* Takes the best guess of a peer, for want of evidence. True if there was one. */
+bool lqn_channel_guess(struct lqn_object *object);
+/*
+ * A receive on `object` whose peer is closed: what it got was sent through a descriptor of the peer that was passed on.
+ * True if one is found by length and time.
+ */
+bool lqn_channel_adopt(struct lqn_object *object, const struct lqn_held *held);
+/* `object` came from nowhere and is written to. */
+void lqn_channel_note_orphan(struct lqn_object *object);
+/* The last descriptor of an object is closed. */
+void lqn_channel_closed(struct lqn_object *object);
+
+/* ---- line.c ---- */
+
+/* Takes an object that is closed out of the line that it stands in, and whoever stands in its own. */
+void lqn_channel_leave_lines(struct lqn_object *object);
+
+#endif
