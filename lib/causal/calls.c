@@ -1,34 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * System calls: what they do to descriptors, and which messages they send and receive. `calls` below has a row for each
- * kind of call; a call that is not in it only names the wait of a thread that blocks in it.
+ * System calls: what they do to descriptors, and which messages they send and receive. `calls`
+ * below has a row for each kind of call; a call that is not in it only names the wait of a thread
+ * that blocks in it.
  */
 #include "causal/engine.h"
 
 #include <string.h>
 
-/* Socket families and types, and other numbers of Linux that calls are told apart by. */
-#define FAMILY_UNIX 1
-#define FAMILY_INET 2
-#define FAMILY_INET6 10
-#define TYPE_STREAM 1
-#define TYPE_DGRAM 2
-#define TYPE_MASK 0xf
-#define EFD_SEMAPHORE 1
-#define F_DUPFD_ 0
-#define F_DUPFD_CLOEXEC_ 1030
-#define CLOSE_RANGE_CLOEXEC_ 4
+#include "causal/descriptors.h"
+
+/* Numbers of Linux that calls are told apart by. */
 #define EINPROGRESS_ 115
 #define EAGAIN_ 11
 #define MSG_WAITALL_ 0x100
 #define FUTEX_COMMAND 0x7f
-#define S_IFMT_ 0170000
-#define S_IFIFO_ 0010000
 #define TIMER_ABSTIME_ 1
 #define BYTES_MAX INT64_C(0x7fffffff)	/* no call moves more */
 
-/* Calls after a wait on descriptors among which the receive of what woke the thread is looked for. */
+/*
+ * Calls after a wait on descriptors among which the receive of what woke the thread is looked for.
+ */
 #define VOTER_CALLS 5
 
 enum futex_does { FUTEX_WAITS, FUTEX_WAKES, FUTEX_ELSE };
@@ -56,50 +49,12 @@ static enum futex_does futex_does(int64_t op)
 	return op >= 0 && op < (int64_t) sizeof(does) ? does[op] : FUTEX_ELSE;
 }
 
-/* ---- what an object is ---- */
+/* ---- what a call works on ---- */
 
-static enum lqn_object_kind socket_kind(int64_t family, int64_t type)
-{
-	type &= TYPE_MASK;
-	if (family == FAMILY_UNIX) {
-		return type == TYPE_DGRAM ? LQN_OBJ_DATAGRAM : LQN_OBJ_UNIX;
-	}
-	if (family == FAMILY_INET || family == FAMILY_INET6) {
-		return type == TYPE_STREAM ? LQN_OBJ_TCP : type == TYPE_DGRAM ? LQN_OBJ_UDP : LQN_OBJ_SOCKET;
-	}
-	return LQN_OBJ_SOCKET;
-}
-
-static struct lqn_object *make(struct lqn_step *step, enum lqn_object_kind kind)
-{
-	return lqn_object_new(&step->causal->channels, kind, step->thread->key, NULL);
-}
-
-static bool is_fd(int64_t fd)
-{
-	return fd >= 0 && fd < LQN_FD_MAX;
-}
-
-static void put_fd(struct lqn_step *step, int64_t fd, struct lqn_object *object)
-{
-	lqn_fd_table_set(lqn_causal_fds(step->causal, step->thread), fd, object);
-}
-
-/* The object of a descriptor that a call moves bytes through; one that came from nowhere is made up. */
-static struct lqn_object *channel_of(struct lqn_step *step, int64_t fd)
-{
-	struct lqn_fd_table *fds = lqn_causal_fds(step->causal, step->thread);
-	struct lqn_object *object = lqn_fd_table_get(fds, fd);
-
-	if (!object && is_fd(fd)) {
-		object = make(step, LQN_OBJ_UNKNOWN);
-		object->preexisting = true;
-		lqn_fd_table_set(fds, fd, object);
-	}
-	return object;
-}
-
-/* Calls on message queues tell what a descriptor older than the trace is, which has a path like a file's. */
+/*
+ * Calls on message queues tell what a descriptor older than the trace is, which has a path like a
+ * file's.
+ */
 static void set_object(struct lqn_open_call *call, struct lqn_object *object)
 {
 	bool queue = call->kind == LQN_CALL_MQ_SEND || call->kind == LQN_CALL_MQ_RECEIVE;
@@ -116,28 +71,33 @@ static void set_object(struct lqn_open_call *call, struct lqn_object *object)
 
 static void enter_send(struct lqn_step *step, struct lqn_open_call *call)
 {
-	struct lqn_object *object = channel_of(step, call->arg[0]);
+	struct lqn_object *object = lqn_step_channel(step, call->arg[0]);
 
 	set_object(call, object);
 	if (object) {
 		call->message = lqn_channel_send_begin(object, step->thread->key, call->begin,
-			call->kind == LQN_CALL_MQ_SEND && call->arg[2] > 0 ? (uint32_t) call->arg[2] : 0);
+			call->kind == LQN_CALL_MQ_SEND && call->arg[2] > 0 ?
+				(uint32_t) call->arg[2] :
+				0);
 		call->object_id = lqn_object_real(object)->id;
 	}
 	if (call->kind == LQN_CALL_SENDFILE || call->kind == LQN_CALL_SPLICE) {
-		lqn_object_set(&call->object2, channel_of(step, call->arg[2]));
+		lqn_object_set(&call->object2, lqn_step_channel(step, call->arg[2]));
 	}
 }
 
 static void enter_receive(struct lqn_step *step, struct lqn_open_call *call)
 {
-	set_object(call, channel_of(step, call->arg[0]));
+	set_object(call, lqn_step_channel(step, call->arg[0]));
 	if (call->object) {
 		call->receiving = true;
 		call->object->receiving++;
 	}
 	if (step->thread->voter) {
-		/* the first receive after a wait on descriptors is of what woke it, if an accept does not come before */
+		/*
+		 * the first receive after a wait on descriptors is of what woke it, if an accept
+		 * does not come before
+		 */
 		if (call->object) {
 			lqn_channel_vote(step->thread->voter, call->object);
 		}
@@ -147,7 +107,8 @@ static void enter_receive(struct lqn_step *step, struct lqn_open_call *call)
 
 static void enter_on_fd(struct lqn_step *step, struct lqn_open_call *call)
 {
-	set_object(call, lqn_fd_table_get(lqn_causal_fds(step->causal, step->thread), call->arg[0]));
+	set_object(
+		call, lqn_fd_table_get(lqn_causal_fds(step->causal, step->thread), call->arg[0]));
 }
 
 static void enter_accept(struct lqn_step *step, struct lqn_open_call *call)
@@ -160,7 +121,8 @@ static void enter_connect(struct lqn_step *step, struct lqn_open_call *call)
 {
 	enter_on_fd(step, call);
 	if (call->object && !call->object->peer && lqn_object_is_stream(call->object)) {
-		lqn_channel_connect(call->object, lqn_causal_process(step->causal, step->thread)->pid);
+		lqn_channel_connect(
+			call->object, lqn_causal_process(step->causal, step->thread)->pid);
 	}
 }
 
@@ -168,18 +130,15 @@ static void enter_futex(struct lqn_step *step, struct lqn_open_call *call)
 {
 	if (futex_does(call->arg[1]) != FUTEX_ELSE) {
 		call->object_id = lqn_channel_word(&step->causal->channels,
-			lqn_causal_process(step->causal, step->thread)->pid, (uint64_t) call->arg[0]);
+			lqn_causal_process(step->causal, step->thread)->pid,
+			(uint64_t) call->arg[0]);
 	}
-}
-
-static void enter_close(struct lqn_step *step, struct lqn_open_call *call)
-{
-	put_fd(step, call->arg[0], NULL);
 }
 
 /* ---- exits ---- */
 
-static void tell_send(struct lqn_step *step, const struct lqn_open_call *call, int64_t bytes, int64_t cpu)
+static void tell_send(
+	struct lqn_step *step, const struct lqn_open_call *call, int64_t bytes, int64_t cpu)
 {
 	struct lqn_event ev = { .type = LQN_EV_SEND };
 
@@ -195,8 +154,8 @@ static void tell_send(struct lqn_step *step, const struct lqn_open_call *call, i
 	lqn_causal_emit(step->causal, &ev);
 }
 
-static void receive(struct lqn_step *step, const struct lqn_open_call *call, struct lqn_object *object,
-	int64_t bytes, int64_t cpu)
+static void receive(struct lqn_step *step, const struct lqn_open_call *call,
+	struct lqn_object *object, int64_t bytes, int64_t cpu)
 {
 	struct lqn_held held = {
 		.thread = step->thread->key,
@@ -207,8 +166,8 @@ static void receive(struct lqn_step *step, const struct lqn_open_call *call, str
 		.cpu_end = cpu,
 		.bytes = bytes,
 		.found_empty = call->found_empty,
-		.waits_for_all = lqn_call_class(call->kind) == LQN_CLASS_RECEIVE && call->arg[2] > 0 &&
-			(call->arg[2] & MSG_WAITALL_),
+		.waits_for_all = lqn_call_class(call->kind) == LQN_CLASS_RECEIVE &&
+			call->arg[2] > 0 && (call->arg[2] & MSG_WAITALL_),
 		.woken_from = call->woken_from,
 		.woken_seq = call->woken_seq,
 	};
@@ -232,47 +191,24 @@ static void exit_send(struct lqn_step *step, struct lqn_open_call *call, int64_t
 		if (bytes > 0 && carries_messages(call->object)) {
 			tell_send(step, call, bytes, cpu);
 		}
-		lqn_channel_send_end(call->object, call->object_id, call->message, step->rec->ts, bytes);
+		lqn_channel_send_end(
+			call->object, call->object_id, call->message, step->rec->ts, bytes);
 	}
 	if (call->object2 && bytes > 0) {
 		receive(step, call, call->object2, bytes, cpu);
 	}
 }
 
-static void exit_receive(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+static void exit_receive(
+	struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
 {
 	if (call->object && ret > 0) {
 		receive(step, call, call->object, MIN(ret, BYTES_MAX), cpu);
 	}
 }
 
-static void exit_accept(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
-{
-	struct lqn_object *listener = call->object, *made;
-	struct lqn_event ev = { .type = LQN_EV_ACCEPT };
-
-	if (!is_fd(ret)) {
-		return;
-	}
-	made = lqn_object_pin(make(step, listener && listener->kind == LQN_OBJ_LISTENER ?
-		listener->base : LQN_OBJ_UNKNOWN));
-	put_fd(step, ret, made);
-	if (listener) {
-		lqn_channel_accept(listener, made);
-		lqn_channel_announce(listener, false);
-	}
-	made->role = LQN_ROLE_SERVER;
-	lqn_channel_announce(made, false);
-	ev.accept.thread = step->thread->key;
-	ev.accept.object = listener ? listener->id : 0;
-	ev.accept.made = made->id;
-	ev.accept.begin = call->begin;
-	ev.accept.end = step->rec->ts;
-	lqn_causal_emit(step->causal, &ev);
-	lqn_object_unpin(made);
-}
-
-static void exit_connect(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+static void exit_connect(
+	struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
 {
 	if (!call->object) {
 		return;
@@ -334,125 +270,6 @@ static void exit_sleep(struct lqn_step *step, struct lqn_open_call *call, int64_
 	lqn_causal_emit(step->causal, &ev);
 }
 
-/* A new object, which goes at once if its descriptor is none. */
-static void exit_fd(struct lqn_step *step, int64_t fd, struct lqn_object *object)
-{
-	lqn_object_pin(object);
-	put_fd(step, fd, object);
-	lqn_object_unpin(object);
-}
-
-static void exit_socket(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
-{
-	exit_fd(step, ret, make(step, socket_kind(call->arg[0], call->arg[1])));
-}
-
-static void exit_socketpair(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
-{
-	struct lqn_record *rec = step->rec;
-	struct lqn_object *a, *b;
-
-	if (ret < 0 || rec->exit.n_fds < 2 || !is_fd(rec->exit.fd[0]) || !is_fd(rec->exit.fd[1])) {
-		return;		/* ends that are nowhere would never be closed, and hold each other for ever */
-	}
-	a = lqn_object_pin(make(step, socket_kind(call->arg[0], call->arg[1])));
-	b = lqn_object_pin(make(step, a->kind));
-	put_fd(step, rec->exit.fd[0], a);
-	put_fd(step, rec->exit.fd[1], b);
-	lqn_channel_pair(a, b, LQN_CERTAIN);
-	if (!lqn_object_is_stream(a)) {
-		lqn_channel_pair(b, a, LQN_CERTAIN);
-	}
-	lqn_object_unpin(a);
-	lqn_object_unpin(b);
-}
-
-static void exit_pipe(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
-{
-	struct lqn_object *pipe;
-
-	if (ret < 0 || step->rec->exit.n_fds < 2) {
-		return;
-	}
-	pipe = lqn_object_pin(make(step, LQN_OBJ_PIPE));
-	put_fd(step, step->rec->exit.fd[0], pipe);
-	put_fd(step, step->rec->exit.fd[1], pipe);
-	lqn_object_unpin(pipe);
-}
-
-static void exit_eventfd(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
-{
-	struct lqn_object *object = make(step, LQN_OBJ_EVENTFD);
-
-	object->semaphore = call->arg[1] > 0 && (call->arg[1] & EFD_SEMAPHORE);
-	exit_fd(step, ret, object);
-}
-
-static void exit_epoll_create(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
-{
-	exit_fd(step, ret, make(step, LQN_OBJ_EPOLL));
-}
-
-static void exit_open(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
-{
-	enum lqn_object_kind kind = call->kind == LQN_CALL_MQ_OPEN ? LQN_OBJ_QUEUE : LQN_OBJ_FILE;
-
-	if (ret >= 0 && call->text) {
-		exit_fd(step, ret, lqn_channel_by_path(&step->causal->channels, kind, call->text,
-			step->thread->key));
-	}
-}
-
-static void exit_mknod(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
-{
-	if (ret >= 0 && call->text && (call->arg[1] & S_IFMT_) == S_IFIFO_) {
-		lqn_channel_is_fifo(&step->causal->channels, call->text);
-	}
-}
-
-static void exit_bind(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
-{
-	if (call->object && ret >= 0) {
-		call->object->bound = true;
-	}
-}
-
-static void exit_listen(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
-{
-	if (call->object && ret >= 0 && call->object->kind != LQN_OBJ_LISTENER) {
-		call->object->base = call->object->kind;
-		call->object->kind = LQN_OBJ_LISTENER;
-		lqn_channel_announce(call->object, true);
-	}
-}
-
-static void exit_dup(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
-{
-	if (ret >= 0) {
-		put_fd(step, ret, lqn_fd_table_get(lqn_causal_fds(step->causal, step->thread), call->arg[0]));
-	}
-}
-
-static void exit_fcntl(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
-{
-	if (call->arg[1] == F_DUPFD_ || call->arg[1] == F_DUPFD_CLOEXEC_) {
-		exit_dup(step, call, ret, cpu);
-	}
-}
-
-static void exit_close_range(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
-{
-	struct lqn_fd_table *fds = lqn_causal_fds(step->causal, step->thread);
-	int64_t end = lqn_fd_table_end(fds);
-
-	if (ret < 0 || call->arg[0] < 0 || (call->arg[2] > 0 && (call->arg[2] & CLOSE_RANGE_CLOEXEC_))) {
-		return;
-	}
-	for (int64_t fd = call->arg[0]; fd < end && (call->arg[1] < 0 || fd <= call->arg[1]); fd++) {
-		lqn_fd_table_set(fds, fd, NULL);
-	}
-}
-
 /* ---- the table ---- */
 
 static const struct {
@@ -478,28 +295,28 @@ static const struct {
 	[LQN_CALL_EPOLL_WAIT] = { LQN_CLASS_POLL, enter_on_fd, NULL },
 	[LQN_CALL_POLL] = { LQN_CLASS_POLL, NULL, NULL },
 	[LQN_CALL_SELECT] = { LQN_CLASS_POLL, NULL, NULL },
-	[LQN_CALL_ACCEPT] = { LQN_CLASS_ACCEPT, enter_accept, exit_accept },
+	[LQN_CALL_ACCEPT] = { LQN_CLASS_ACCEPT, enter_accept, lqn_exit_accept },
 	[LQN_CALL_SLEEP] = { LQN_CLASS_SLEEP, NULL, exit_sleep },
 	[LQN_CALL_FUTEX] = { LQN_CLASS_FUTEX, enter_futex, exit_futex },
 	[LQN_CALL_PREAD] = { LQN_CLASS_FILE, NULL, NULL },
 	[LQN_CALL_PWRITE] = { LQN_CLASS_FILE, NULL, NULL },
 	[LQN_CALL_FSYNC] = { LQN_CLASS_FILE, NULL, NULL },
-	[LQN_CALL_OPEN] = { LQN_CLASS_FILE, NULL, exit_open },
-	[LQN_CALL_MQ_OPEN] = { LQN_CLASS_OTHER, NULL, exit_open },
-	[LQN_CALL_MKNOD] = { LQN_CLASS_FILE, NULL, exit_mknod },
-	[LQN_CALL_SOCKET] = { LQN_CLASS_OTHER, NULL, exit_socket },
-	[LQN_CALL_SOCKETPAIR] = { LQN_CLASS_OTHER, NULL, exit_socketpair },
-	[LQN_CALL_PIPE] = { LQN_CLASS_OTHER, NULL, exit_pipe },
-	[LQN_CALL_EVENTFD] = { LQN_CLASS_OTHER, NULL, exit_eventfd },
-	[LQN_CALL_EPOLL_CREATE] = { LQN_CLASS_OTHER, NULL, exit_epoll_create },
+	[LQN_CALL_OPEN] = { LQN_CLASS_FILE, NULL, lqn_exit_open },
+	[LQN_CALL_MQ_OPEN] = { LQN_CLASS_OTHER, NULL, lqn_exit_open },
+	[LQN_CALL_MKNOD] = { LQN_CLASS_FILE, NULL, lqn_exit_mknod },
+	[LQN_CALL_SOCKET] = { LQN_CLASS_OTHER, NULL, lqn_exit_socket },
+	[LQN_CALL_SOCKETPAIR] = { LQN_CLASS_OTHER, NULL, lqn_exit_socketpair },
+	[LQN_CALL_PIPE] = { LQN_CLASS_OTHER, NULL, lqn_exit_pipe },
+	[LQN_CALL_EVENTFD] = { LQN_CLASS_OTHER, NULL, lqn_exit_eventfd },
+	[LQN_CALL_EPOLL_CREATE] = { LQN_CLASS_OTHER, NULL, lqn_exit_epoll_create },
 	[LQN_CALL_CONNECT] = { LQN_CLASS_CONNECT, enter_connect, exit_connect },
-	[LQN_CALL_BIND] = { LQN_CLASS_OTHER, enter_on_fd, exit_bind },
-	[LQN_CALL_LISTEN] = { LQN_CLASS_OTHER, enter_on_fd, exit_listen },
-	[LQN_CALL_CLOSE] = { LQN_CLASS_OTHER, enter_close, NULL },
-	[LQN_CALL_CLOSE_RANGE] = { LQN_CLASS_OTHER, NULL, exit_close_range },
-	[LQN_CALL_DUP] = { LQN_CLASS_OTHER, NULL, exit_dup },
-	[LQN_CALL_DUP2] = { LQN_CLASS_OTHER, NULL, exit_dup },
-	[LQN_CALL_FCNTL] = { LQN_CLASS_OTHER, NULL, exit_fcntl },
+	[LQN_CALL_BIND] = { LQN_CLASS_OTHER, enter_on_fd, lqn_exit_bind },
+	[LQN_CALL_LISTEN] = { LQN_CLASS_OTHER, enter_on_fd, lqn_exit_listen },
+	[LQN_CALL_CLOSE] = { LQN_CLASS_OTHER, lqn_enter_close, NULL },
+	[LQN_CALL_CLOSE_RANGE] = { LQN_CLASS_OTHER, NULL, lqn_exit_close_range },
+	[LQN_CALL_DUP] = { LQN_CLASS_OTHER, NULL, lqn_exit_dup },
+	[LQN_CALL_DUP2] = { LQN_CLASS_OTHER, NULL, lqn_exit_dup },
+	[LQN_CALL_FCNTL] = { LQN_CLASS_OTHER, NULL, lqn_exit_fcntl },
 	[LQN_CALL_KILL] = { LQN_CLASS_KILL, NULL, NULL },
 	[LQN_CALL_EXIT] = { LQN_CLASS_EXIT, NULL, NULL },
 	[LQN_CALL_PATH] = { LQN_CLASS_FILE, NULL, NULL },
@@ -588,7 +405,10 @@ void lqn_causal_end_call(struct lqn_causal *c, struct lqn_thread *thread, int64_
 	struct lqn_record rec = { .ts = ts };
 	struct lqn_step step = { c, &rec, NULL, thread };
 
-	/* a client that sleeps when the trace ends has ended its cycle: the begin of the sleep must be told */
+	/*
+	 * a client that sleeps when the trace ends has ended its cycle: the begin of the sleep must
+	 * be told
+	 */
 	if (thread->call.kind == LQN_CALL_SLEEP) {
 		exit_sleep(&step, &thread->call, 0, lqn_thread_cpu_at(thread, ts));
 	}

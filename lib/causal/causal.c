@@ -80,7 +80,8 @@ static void handle_other(struct lqn_causal *c, struct lqn_record *rec)
 	g_free(rec->text);
 }
 
-struct lqn_causal *lqn_causal_new(const char *host, const char *release, lqn_event_func emit, void *payload)
+struct lqn_causal *lqn_causal_new(
+	const char *host, const char *release, lqn_event_func emit, void *payload)
 {
 	struct lqn_causal *c = g_new0(struct lqn_causal, 1);
 	struct lqn_event ev = { .type = LQN_EV_HOST };
@@ -129,7 +130,8 @@ void lqn_causal_push(struct lqn_causal *c, struct lqn_record *rec)
 	}
 	c->records++;
 	c->have_waking |= rec->type == LQN_REC_WAKING;
-	if (rec->type == LQN_REC_OTHER || rec->type == LQN_REC_SPAN_BEGIN || rec->type == LQN_REC_SPAN_END) {
+	if (rec->type == LQN_REC_OTHER || rec->type == LQN_REC_SPAN_BEGIN ||
+			rec->type == LQN_REC_SPAN_END) {
 		handle_other(c, rec);	/* of another layer: it needs no CPU's thread */
 		return;
 	}
@@ -178,7 +180,10 @@ static gint by_key(gconstpointer a, gconstpointer b)
 	return (*x)->key < (*y)->key ? -1 : (*x)->key > (*y)->key;
 }
 
-/* Receives that wait for a peer get the best guess: first by the votes, then by order of connects and accepts. */
+/*
+ * Receives that wait for a peer get the best guess: first by the votes, then by order of connects
+ * and accepts.
+ */
 static void give_up_held(struct lqn_causal *c)
 {
 	GHashTableIter it;

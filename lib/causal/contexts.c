@@ -3,10 +3,11 @@
 /*
  * Interrupts on top of threads, and what woke whom.
  *
- * What happens in an interrupt is never the interrupted thread's doing. One softirq is: that of the network which the
- * thread's own system call enters (a send through loopback delivers its packet there and wakes the reader). It is told
- * from softirqs of interrupts by who has asked for it or, where the trace does not say that, by there having been no
- * hardware interrupt just before; in a trace without system calls, by the thread having sent something to its own host.
+ * What happens in an interrupt is never the interrupted thread's doing. One softirq is: that of the
+ * network which the thread's own system call enters (a send through loopback delivers its packet
+ * there and wakes the reader). It is told from softirqs of interrupts by who has asked for it or,
+ * where the trace does not say that, by there having been no hardware interrupt just before; in a
+ * trace without system calls, by the thread having sent something to its own host.
  */
 #include "causal/engine.h"
 
@@ -69,7 +70,10 @@ void lqn_step_softirq_raise(struct lqn_step *step)
 	uint32_t bit = vector >= 0 && vector < VECTORS ? UINT32_C(1) << vector : 0;
 
 	step->causal->have_raise = true;
-	/* one softirq may do what both have asked for: then what it does is not for certain the thread's */
+	/*
+	 * one softirq may do what both have asked for: then what it does is not for certain the
+	 * thread's
+	 */
 	if (lqn_cpu_in_task(step->cpu)) {
 		step->cpu->raised |= bit;
 	} else {
@@ -108,7 +112,8 @@ void lqn_step_context_entry(struct lqn_step *step)
 		tell_name(step->causal, step->rec);
 	}
 	if (cpu->depth == LQN_CONTEXT_DEPTH) {
-		return;		/* deeper than the kernel nests: exits were lost; the next switch clears it */
+		/* deeper than the kernel nests: exits were lost; the next switch clears it */
+		return;
 	}
 	frame = &cpu->stack[cpu->depth];
 	frame->kind = step->rec->kind;
@@ -179,8 +184,9 @@ void lqn_step_block_complete(struct lqn_step *step)
 }
 
 /*
- * A threaded interrupt handler is woken when its handler has returned but the interrupt has not. It is known by its number or, when
- * the thread's name is not known or has none, by what the handler returned.
+ * A threaded interrupt handler is woken when its handler has returned but the interrupt has not. It
+ * is known by its number or, when the thread's name is not known or has none, by what the handler
+ * returned.
  */
 static bool is_thread_of_irq(const struct lqn_thread *target, const struct lqn_cpu *cpu, int64_t ts)
 {
@@ -188,12 +194,14 @@ static bool is_thread_of_irq(const struct lqn_thread *target, const struct lqn_c
 		return false;
 	}
 	if (strncmp(target->comm, "irq/", 4) == 0) {
-		return cpu->woke_irq_thread || g_ascii_strtoll(target->comm + 4, NULL, 10) == cpu->last_irq;
+		return cpu->woke_irq_thread ||
+			g_ascii_strtoll(target->comm + 4, NULL, 10) == cpu->last_irq;
 	}
 	return cpu->woke_irq_thread && !*target->comm;
 }
 
-static void woken_by_interrupt(const struct lqn_step *step, const struct lqn_thread *target, struct lqn_waker *waker)
+static void woken_by_interrupt(
+	const struct lqn_step *step, const struct lqn_thread *target, struct lqn_waker *waker)
 {
 	const struct lqn_cpu *cpu = step->cpu;
 	const struct lqn_context_frame *top = &cpu->stack[cpu->depth - 1];
@@ -215,7 +223,8 @@ static void woken_by_interrupt(const struct lqn_step *step, const struct lqn_thr
 		waker->via = (uint64_t) top->id;
 		break;
 	case LQN_CTX_SOFTIRQ:
-		waker->cause = top->id >= 0 && top->id < VECTORS ? softirq_cause[top->id] : LQN_CAUSE_DEVICE;
+		waker->cause = top->id >= 0 && top->id < VECTORS ?
+			softirq_cause[top->id] : LQN_CAUSE_DEVICE;
 		if (waker->cause == LQN_CAUSE_NETWORK) {
 			waker->via = lqn_step_arrival(step, target);
 		}
@@ -252,12 +261,16 @@ static uint8_t cause_of_call(const struct lqn_thread *by)
 	return causes[lqn_call_class(by->call.kind)];
 }
 
-static void woken_by_thread(const struct lqn_step *step, const struct lqn_thread *target, struct lqn_waker *waker)
+static void woken_by_thread(
+	const struct lqn_step *step, const struct lqn_thread *target, struct lqn_waker *waker)
 {
 	const struct lqn_thread *by = step->thread;
 
 	if (step->cpu->depth > 0 && by->call.kind != LQN_CALL_NONE && !lqn_step_brings_own(step)) {
-		/* the softirq that the call entered also takes what another CPU or a device has left there */
+		/*
+		 * the softirq that the call entered also takes what another CPU or a device has
+		 * left there
+		 */
 		waker->cause = LQN_CAUSE_NETWORK;
 		waker->via = lqn_step_arrival(step, target);
 		return;
@@ -282,7 +295,10 @@ static void woken_by_thread(const struct lqn_step *step, const struct lqn_thread
 	}
 }
 
-/* True for a sched_wakeup in the place of a sched_waking that the trace lacks: it happens where the thread is taken. */
+/*
+ * True for a sched_wakeup in the place of a sched_waking that the trace lacks: it happens where the
+ * thread is taken.
+ */
 static bool is_waker_unseen(const struct lqn_step *step)
 {
 	return step->rec->type == LQN_REC_WAKEUP && step->causal->have_waking;

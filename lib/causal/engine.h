@@ -22,7 +22,8 @@ struct lqn_causal {
 	void *payload;
 	char *release;			/* owned; NULL: not known */
 	int64_t first, now;		/* ts of the first and the present record */
-	int64_t at;			/* of the one that a CPU's thread is held against: events of other layers are ahead of it */
+	/* of the one that a CPU's thread is held against: events of other layers are ahead of it */
+	int64_t at;
 	int64_t latest;			/* of the last one that has come */
 	struct lqn_attribution *attribution;
 	struct lqn_host_state host;
@@ -32,7 +33,8 @@ struct lqn_causal {
 	GHashTable *marks;		/* name -> how often it came */
 	GHashTable *interrupts;		/* number -> name as told, interned */
 	uint64_t packets;		/* told */
-	bool have_waking;		/* the trace has sched_waking: sched_wakeup says nothing new */
+	/* the trace has sched_waking: sched_wakeup says nothing new */
+	bool have_waking;
 	bool have_raise;		/* it says who asks for softirqs */
 	bool have_calls;		/* it has system calls */
 	uint64_t records, holes;
@@ -70,7 +72,10 @@ void lqn_step_exit(struct lqn_step *step);
 void lqn_step_free(struct lqn_step *step);
 void lqn_step_state_process(struct lqn_step *step);
 void lqn_step_state_fd(struct lqn_step *step);
-/* Tells of a thread (lqn:thread) if that was not done or its name has changed. comm: LQN_COMM_LEN bytes, or NULL. */
+/*
+ * Tells of a thread (lqn:thread) if that was not done or its name has changed. comm: LQN_COMM_LEN
+ * bytes, or NULL.
+ */
 void lqn_causal_announce(struct lqn_causal *causal, struct lqn_thread *thread, const char *comm);
 /* The process of a thread; the thread alone if nothing better is known. */
 struct lqn_process *lqn_causal_process(struct lqn_causal *causal, struct lqn_thread *thread);
@@ -99,11 +104,17 @@ void lqn_causal_end_call(struct lqn_causal *causal, struct lqn_thread *thread, i
 void lqn_step_call_wakes(struct lqn_step *step, struct lqn_thread *target);
 
 /* packets.c */
-/* False if the packet last taken in the present softirq is none of those that the thread itself sends. */
+/*
+ * False if the packet last taken in the present softirq is none of those that the thread itself
+ * sends.
+ */
 bool lqn_step_brings_own(const struct lqn_step *step);
 void lqn_step_packet(struct lqn_step *step);
 void lqn_step_packet_copy(struct lqn_step *step);
-/* The number of the lqn:packet of what has arrived on the CPU and wakes `target`; 0: nothing to tell. */
+/*
+ * The number of the lqn:packet of what has arrived on the CPU and wakes `target`; 0: nothing to
+ * tell.
+ */
 uint64_t lqn_step_arrival(const struct lqn_step *step, const struct lqn_thread *target);
 
 /* marks.c: candidates for boundaries, and what programs tell of their requests */
@@ -112,8 +123,17 @@ void lqn_step_span(struct lqn_step *step);
 
 /* What a call does with its object. */
 enum lqn_call_class {
-	LQN_CLASS_OTHER, LQN_CLASS_SEND, LQN_CLASS_RECEIVE, LQN_CLASS_POLL, LQN_CLASS_ACCEPT, LQN_CLASS_FUTEX,
-	LQN_CLASS_CONNECT, LQN_CLASS_SLEEP, LQN_CLASS_FILE, LQN_CLASS_KILL, LQN_CLASS_EXIT,
+	LQN_CLASS_OTHER,
+	LQN_CLASS_SEND,
+	LQN_CLASS_RECEIVE,
+	LQN_CLASS_POLL,
+	LQN_CLASS_ACCEPT,
+	LQN_CLASS_FUTEX,
+	LQN_CLASS_CONNECT,
+	LQN_CLASS_SLEEP,
+	LQN_CLASS_FILE,
+	LQN_CLASS_KILL,
+	LQN_CLASS_EXIT,
 };
 enum lqn_call_class lqn_call_class(uint8_t call);
 

@@ -36,7 +36,7 @@ static void send_wakes(struct lqn_step *step, struct lqn_open_call *mine, struct
 		break;
 	case LQN_CLASS_POLL:
 		if (lqn_object_is_stream(from) || from->kind == LQN_OBJ_DATAGRAM ||
-			from->kind == LQN_OBJ_UDP) {
+				from->kind == LQN_OBJ_UDP) {
 			lqn_object_set(&target->voter, from);
 			target->voter_calls = 0;
 		}
@@ -54,8 +54,8 @@ static void receive_wakes(
 
 	/* room to write: the other end's reader is woken too, whatever it waits for */
 	if (from && to && from != to && lqn_call_class(target->call.kind) == LQN_CLASS_RECEIVE &&
-		to->kind == LQN_OBJ_UNIX &&
-		(from->kind == LQN_OBJ_UNIX || from->kind == LQN_OBJ_UNKNOWN)) {
+			to->kind == LQN_OBJ_UNIX &&
+			(from->kind == LQN_OBJ_UNIX || from->kind == LQN_OBJ_UNKNOWN)) {
 		lqn_channel_pair(from, to, LQN_CERTAIN);
 	}
 }
@@ -97,7 +97,7 @@ void lqn_step_call_wakes(struct lqn_step *step, struct lqn_thread *target)
 	enum lqn_call_class class;
 
 	if (!step->thread || step->thread->call.kind == LQN_CALL_NONE ||
-		!lqn_cpu_in_task(step->cpu)) {
+			!lqn_cpu_in_task(step->cpu)) {
 		return;
 	}
 	class = lqn_call_class(step->thread->call.kind);

@@ -9,7 +9,16 @@
 
 /* Names of kernel threads, for traces that do not show their birth. */
 static const char *const kernel_names[] = {
-	"kworker/", "ksoftirqd/", "migration/", "rcu_", "kthreadd", "kswapd", "jbd2/", "kcompactd", "irq/", "cpuhp/",
+	"kworker/",
+	"ksoftirqd/",
+	"migration/",
+	"rcu_",
+	"kthreadd",
+	"kswapd",
+	"jbd2/",
+	"kcompactd",
+	"irq/",
+	"cpuhp/",
 	"napi/",
 };
 
@@ -28,7 +37,9 @@ static bool is_alone(const struct lqn_thread *thread)
 {
 	const struct lqn_process *process = thread->process;
 
-	return !process || (process->pid == thread->tid && process->threads == 1 && !process->exe && !process->fds);
+	return !process ||
+		(process->pid == thread->tid && process->threads == 1 && !process->exe &&
+			!process->fds);
 }
 
 static void leave_process(struct lqn_causal *c, struct lqn_thread *thread)
@@ -116,7 +127,8 @@ void lqn_step_fork(struct lqn_step *step)
 	struct lqn_thread *parent, *child;
 	bool thread_only;
 
-	if (rec->fork.child_tid <= 0 || rec->fork.parent_tid <= 0 || rec->fork.child_tid == rec->fork.parent_tid) {
+	if (rec->fork.child_tid <= 0 || rec->fork.parent_tid <= 0 ||
+			rec->fork.child_tid == rec->fork.parent_tid) {
 		return;
 	}
 	parent = lqn_host_thread(&c->host, rec->fork.parent_tid);
@@ -125,8 +137,10 @@ void lqn_step_fork(struct lqn_step *step)
 	}
 	child = lqn_host_find_thread(&c->host, rec->fork.child_tid);
 	if (child) {
-		lqn_step_free(&(struct lqn_step) { c, &(struct lqn_record) {
-			.type = LQN_REC_FREE, .ts = rec->ts, .life.tid = child->tid }, step->cpu, NULL });
+		lqn_step_free(&(struct lqn_step) { c,
+			&(struct lqn_record) {
+				.type = LQN_REC_FREE, .ts = rec->ts, .life.tid = child->tid },
+			step->cpu, NULL });
 	}
 	child = lqn_host_thread(&c->host, rec->fork.child_tid);
 	child->parent = parent->key;
@@ -138,7 +152,8 @@ void lqn_step_fork(struct lqn_step *step)
 	join_process(c, child, thread_only ? rec->fork.child_pid : child->tid);
 	if (!thread_only) {
 		struct lqn_process *from = lqn_causal_process(c, parent);
-		char *exe = g_strdup(from->exe);	/* of one process with the child's, if the trace contradicts itself */
+		/* of one process with the child's, if the trace contradicts itself */
+		char *exe = g_strdup(from->exe);
 
 		g_free(child->process->exe);
 		child->process->exe = exe;
@@ -166,7 +181,9 @@ void lqn_step_exec(struct lqn_step *step)
 	g_free(process->exe);
 	process->exe = g_steal_pointer(&rec->text);
 	memset(thread->comm, 0, LQN_COMM_LEN);
-	g_strlcpy(thread->comm, strrchr(process->exe, '/') ? strrchr(process->exe, '/') + 1 : process->exe, LQN_COMM_LEN);
+	g_strlcpy(thread->comm,
+		strrchr(process->exe, '/') ? strrchr(process->exe, '/') + 1 : process->exe,
+		LQN_COMM_LEN);
 	tell(c, thread);
 }
 
@@ -181,7 +198,9 @@ void lqn_step_exit(struct lqn_step *step)
 	thread->exited = true;
 	lqn_open_call_clear(&thread->call);
 	if (thread->process && --thread->process->alive == 0) {
-		/* the last one closes everything; who it was stays known until the number is free */
+		/*
+		 * the last one closes everything; who it was stays known until the number is free
+		 */
 		lqn_fd_table_free(thread->process->fds);
 		thread->process->fds = NULL;
 	}
@@ -199,7 +218,10 @@ void lqn_step_free(struct lqn_step *step)
 	lqn_host_drop_thread(&c->host, thread);
 }
 
-/* Status of a thread in LTTng's dump of the initial state: ready ones are told as new or as running. */
+/*
+ * Status of a thread in LTTng's dump of the initial state: ready ones are told as new or as
+ * running.
+ */
 static const uint8_t dumped_status[] = {
 	[0] = LQN_DUMPED_UNKNOWN,
 	[1] = LQN_DUMPED_READY,		/* WAIT_FORK */
@@ -225,7 +247,8 @@ void lqn_step_state_process(struct lqn_step *step)
 	if (rec->state.pid > 0) {
 		join_process(c, thread, rec->state.pid);
 	}
-	thread->kernel = rec->state.type == 1 || rec->state.ppid == KTHREADD || rec->state.tid == KTHREADD;
+	thread->kernel =
+		rec->state.type == 1 || rec->state.ppid == KTHREADD || rec->state.tid == KTHREADD;
 	if (rec->state.ppid > 0 && thread->parent == 0) {
 		thread->parent = (uint64_t) rec->state.ppid;
 	}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Candidates for boundaries. The sink is told by its user which of them cut the trace; the filter does not know and
- * passes on whatever may be one: system calls with a path, and events of other layouts. What comes often is none.
+ * Candidates for boundaries. The sink is told by its user which of them cut the trace; the filter
+ * does not know and passes on whatever may be one: system calls with a path, and events of other
+ * layouts. What comes often is none.
  */
 #include "causal/engine.h"
 
@@ -13,12 +14,15 @@ void lqn_step_mark(struct lqn_step *step)
 	struct lqn_causal *c = step->causal;
 	const struct lqn_record *rec = step->rec;
 	const char *name = lqn_layout_short_name(rec->name);
-	const char *value = rec->type == LQN_REC_CALL_ENTRY && step->thread ? step->thread->call.text : rec->text;
+	const char *value = rec->type == LQN_REC_CALL_ENTRY && step->thread ?
+		step->thread->call.text :
+		rec->text;
 	g_autofree char *key = g_strdup_printf("%s:%s", name, value ? value : "");
 	guint count = GPOINTER_TO_UINT(g_hash_table_lookup(c->marks, key));
 	struct lqn_event ev = { .type = LQN_EV_MARK };
 
-	if (count >= LQN_MARKS_PER_NAME || (count == 0 && g_hash_table_size(c->marks) >= LQN_MARK_NAMES)) {
+	if (count >= LQN_MARKS_PER_NAME ||
+			(count == 0 && g_hash_table_size(c->marks) >= LQN_MARK_NAMES)) {
 		return;
 	}
 	g_hash_table_insert(c->marks, g_steal_pointer(&key), GUINT_TO_POINTER(count + 1));

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * What packets tell of connections: the addresses and ports of both ends. The address of a socket buffer names a
- * packet only for a moment (buffers are reused at once), so it is trusted for TCP sockets alone.
+ * What packets tell of connections: the addresses and ports of both ends. The address of a socket
+ * buffer names a packet only for a moment (buffers are reused at once), so it is trusted for TCP
+ * sockets alone.
  *
- * Data that leaves or reaches the host is told of (lqn:packet), for only who sees both hosts can say whose it is. What a host
- * sends to itself is known better by the system calls; without them its packets are told of as well.
+ * Data that leaves or reaches the host is told of (lqn:packet), for only who sees both hosts can
+ * say whose it is. What a host sends to itself is known better by the system calls; without them
+ * its packets are told of as well.
  */
 #include "causal/engine.h"
 
@@ -19,7 +21,8 @@ static struct lqn_skb *slot_of(struct lqn_causal *c, uint64_t address)
 }
 
 /* True if the packet, queued by the thread's own call, tells the addresses of the call's object. */
-static bool is_own(const struct lqn_record *rec, const struct lqn_open_call *call, const struct lqn_object *object)
+static bool is_own(const struct lqn_record *rec, const struct lqn_open_call *call,
+	const struct lqn_object *object)
 {
 	if (object->kind != LQN_OBJ_TCP && object->kind != LQN_OBJ_UNKNOWN) {
 		return false;
@@ -43,8 +46,10 @@ static bool to_self(const struct lqn_tuple *tuple)
 
 static bool same_connection(const struct lqn_tuple *a, const struct lqn_tuple *b)
 {
-	return (a->saddr == b->saddr && a->daddr == b->daddr && a->sport == b->sport && a->dport == b->dport) ||
-		(a->saddr == b->daddr && a->daddr == b->saddr && a->sport == b->dport && a->dport == b->sport);
+	return (a->saddr == b->saddr && a->daddr == b->daddr && a->sport == b->sport &&
+			a->dport == b->dport) ||
+		(a->saddr == b->daddr && a->daddr == b->saddr && a->sport == b->dport &&
+			a->dport == b->sport);
 }
 
 bool lqn_step_brings_own(const struct lqn_step *step)
@@ -54,7 +59,8 @@ bool lqn_step_brings_own(const struct lqn_step *step)
 	return cpu->arrival.ts < 0 || same_connection(&cpu->arrival.tuple, &cpu->queued);
 }
 
-static uint64_t tell(struct lqn_causal *c, uint64_t thread, const struct lqn_arrival *data, bool received)
+static uint64_t tell(
+	struct lqn_causal *c, uint64_t thread, const struct lqn_arrival *data, bool received)
 {
 	struct lqn_event ev = { .type = LQN_EV_PACKET };
 

@@ -7,12 +7,14 @@
  *   switch away, wants to go on                runnable, preempted by who came
  *   switch away, does not                      blocked; an early waking is kept, see below
  *   waking of a blocked thread                 its cause; later wakings change nothing
- *   waking of a running thread                 early: if it blocks next and nobody wakes it then, this was the cause
+ *   waking of a running thread                 early: if it blocks next and nobody wakes it then,
+ *                                              this was the cause
  *   switch to a blocked thread, woken          the wait ends: one lqn:wait
  *   switch to a blocked thread, not woken      the same, cause unknown
  *   switch to a runnable thread                one lqn:preempted
- *   records of a thread that was not switched  a hole: it runs since the later of the CPU's last switch and its
- *   to                                         own last waking; who was switched to instead is lost sight of
+ *   records of a thread that was not switched  a hole: it runs since the later of the CPU's last
+ *   to                                         switch and its own last waking; who was switched
+ *                                              to instead is lost sight of
  */
 #include "causal/engine.h"
 
@@ -32,7 +34,8 @@ static bool is_idle(const struct lqn_cpu *cpu)
 	return cpu->known && !cpu->current;
 }
 
-static void set_current(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thread *thread, bool known, int64_t ts)
+static void set_current(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thread *thread,
+	bool known, int64_t ts)
 {
 	bool was_idle = is_idle(cpu);
 
@@ -56,7 +59,10 @@ static void stop_running(struct lqn_thread *thread, int64_t ts)
 	thread->since = ts;
 }
 
-/* ns with an idle CPU since the thread became runnable; at most `time`, for what is found out late ended earlier. */
+/*
+ * ns with an idle CPU since the thread became runnable; at most `time`, for what is found out late
+ * ended earlier.
+ */
 static int64_t idle_since(const struct lqn_causal *c, const struct lqn_thread *thread, int64_t time)
 {
 	return CLAMP(lqn_host_idle_at(&c->host, c->at) - thread->idle_at, 0, time);
@@ -89,7 +95,10 @@ static void emit_wait(struct lqn_causal *c, struct lqn_thread *thread, int64_t e
 	ev.wait.state = thread->block_state;
 	ev.wait.open = open;
 	if (!woken && !open && call->kind == LQN_CALL_SLEEP) {
-		/* what woke it fell into a hole; nothing but its timer ends a sleep, save a signal, which is rare */
+		/*
+		 * what woke it fell into a hole; nothing but its timer ends a sleep, save a signal,
+		 * which is rare
+		 */
 		ev.wait.cause = LQN_CAUSE_TIMER;
 		ev.wait.evidence = LQN_INFERRED;
 	}
@@ -128,7 +137,8 @@ static void count_disk(struct lqn_thread *thread, int64_t end)
 static void leave(struct lqn_causal *c, struct lqn_thread *thread, const struct lqn_record *rec)
 {
 	uint32_t reason = lqn_prev_state(rec->sw.prev_state, c->release);
-	struct lqn_thread *next = rec->sw.next_tid > 0 ? lqn_host_find_thread(&c->host, rec->sw.next_tid) : NULL;
+	struct lqn_thread *next =
+		rec->sw.next_tid > 0 ? lqn_host_find_thread(&c->host, rec->sw.next_tid) : NULL;
 
 	stop_running(thread, rec->ts);
 	if (reason == 0) {
@@ -155,7 +165,10 @@ static void leave(struct lqn_causal *c, struct lqn_thread *thread, const struct 
 		thread->call.found_empty |= lqn_channel_is_read_by_one(thread->call.object);
 	}
 	if (thread->early.ts >= 0) {
-		/* it was woken before it had left: the wait has no length, only the way back to the CPU has */
+		/*
+		 * it was woken before it had left: the wait has no length, only the way back to the
+		 * CPU has
+		 */
 		thread->wake = thread->early;
 		if (rec->ts - thread->early.ts > EARLY_NS) {
 			thread->wake.evidence = LQN_INFERRED;
@@ -193,7 +206,8 @@ static void enter(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thread *
 			/* tell of the gap, for a thread's intervals must tile its life */
 			emit_wait(c, thread, ts, false);
 		} else if (thread->born >= 0 || thread->dumped == LQN_DUMPED_READY) {
-			emit_preempted(c, thread, ts);	/* ready since its birth, or since before the trace */
+			/* ready since its birth, or since before the trace */
+			emit_preempted(c, thread, ts);
 		} else if (thread->dumped) {
 			emit_wait(c, thread, ts, false);
 		}
@@ -214,7 +228,10 @@ void lqn_causal_resync(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thr
 	if (cpu->known && cpu->current) {
 		struct lqn_thread *lost = cpu->current;
 
-		/* when it left is not known; it may have run for no time at all, but to the begin of its call it did */
+		/*
+		 * when it left is not known; it may have run for no time at all, but to the begin
+		 * of its call it did
+		 */
 		if (lost->state == LQN_THREAD_RUNNING && lost->call.kind != LQN_CALL_NONE &&
 				lost->call.begin > lost->since) {
 			stop_running(lost, lost->call.begin);
@@ -226,9 +243,11 @@ void lqn_causal_resync(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thr
 		cpu->in_hole = true;
 	}
 	if (thread) {
-		if (thread->state == LQN_THREAD_UNKNOWN && thread->cpu < 0 && thread->dumped == LQN_DUMPED_READY &&
-				!cpu->known && cpu->since == cpu->first) {
-			since = thread->since;	/* the first that is seen of the CPU: it was there all along */
+		if (thread->state == LQN_THREAD_UNKNOWN && thread->cpu < 0 &&
+				thread->dumped == LQN_DUMPED_READY && !cpu->known &&
+				cpu->since == cpu->first) {
+			/* the first that is seen of the CPU: it was there all along */
+			since = thread->since;
 		}
 		if (thread->state == LQN_THREAD_BLOCKED && thread->wake.ts > since) {
 			since = thread->wake.ts;
@@ -239,7 +258,8 @@ void lqn_causal_resync(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thr
 		if (thread->state != LQN_THREAD_RUNNING && thread->since > since) {
 			since = thread->since;
 		}
-		if (thread->state == LQN_THREAD_RUNNING && thread->cpu >= 0 && thread->cpu != cpu->id) {
+		if (thread->state == LQN_THREAD_RUNNING && thread->cpu >= 0 &&
+				thread->cpu != cpu->id) {
 			/* it ran elsewhere as far as was seen: that CPU has a hole as well */
 			struct lqn_cpu *other = lqn_host_cpu(&c->host, thread->cpu, c->at);
 
@@ -266,7 +286,8 @@ void lqn_step_switch(struct lqn_step *step)
 	struct lqn_thread *next = NULL;
 
 	if (cpu->depth > 0) {
-		cpu->depth = 0;		/* an interrupt cannot be switched away from: an exit was lost */
+		/* an interrupt cannot be switched away from: an exit was lost */
+		cpu->depth = 0;
 	}
 	cpu->completed = 0;
 	cpu->arrival.ts = -1;
@@ -306,7 +327,9 @@ static void woken(struct lqn_step *step, struct lqn_thread *target)
 
 	switch (target->state) {
 	case LQN_THREAD_BLOCKED:
-		/* who was woken cannot be woken again: then the early waking was too early to count */
+		/*
+		 * who was woken cannot be woken again: then the early waking was too early to count
+		 */
 		if (target->wake.ts < 0 || target->wake.early) {
 			target->wake = lqn_step_waker(step, target);
 			target->idle_at = lqn_host_idle_at(&c->host, step->rec->ts);
@@ -350,10 +373,11 @@ void lqn_step_wakeup(struct lqn_step *step)
 	struct lqn_thread *target = lqn_host_find_thread(&step->causal->host, step->rec->wake.tid);
 
 	/*
-	 * It fires on the CPU that takes the thread, often in an interrupt: who woke is known only from sched_waking. Where
-	 * that was not traced, at least the time is known.
+	 * It fires on the CPU that takes the thread, often in an interrupt: who woke is known only
+	 * from sched_waking. Where that was not traced, at least the time is known.
 	 */
-	if (!step->causal->have_waking || (target && target->state == LQN_THREAD_BLOCKED && target->wake.ts < 0)) {
+	if (!step->causal->have_waking ||
+			(target && target->state == LQN_THREAD_BLOCKED && target->wake.ts < 0)) {
 		lqn_step_waking(step);
 	}
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
-/* What is known of a host's channels: by their addresses, paths, futex words, and who listens. And how they are told of. */
+/*
+ * What is known of a host's channels: by their addresses, paths, futex words, and who listens. And
+ * how they are told of.
+ */
 #include "channel/internal.h"
 
 #include <string.h>
@@ -19,7 +22,8 @@ static gboolean tuple_equal(gconstpointer a, gconstpointer b)
 {
 	const struct lqn_tuple *x = a, *y = b;
 
-	return x->saddr == y->saddr && x->daddr == y->daddr && x->sport == y->sport && x->dport == y->dport;
+	return x->saddr == y->saddr && x->daddr == y->daddr && x->sport == y->sport &&
+		x->dport == y->dport;
 }
 
 /* Words of a program lie a power of two apart. */
@@ -46,7 +50,8 @@ void lqn_channels_init(struct lqn_channels *channels, lqn_event_func emit, void 
 	channels->by_tuple = g_hash_table_new(tuple_hash, tuple_equal);
 	channels->by_path = g_hash_table_new(g_str_hash, g_str_equal);
 	channels->fifos = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	channels->listeners = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, unpin_listener);
+	channels->listeners =
+		g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, unpin_listener);
 	channels->words = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL,
 		(GDestroyNotify) g_hash_table_unref);
 	channels->addresses = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
@@ -58,7 +63,8 @@ void lqn_channels_clear(struct lqn_channels *channels)
 {
 	struct lqn_object *object;
 
-	while ((object = g_queue_pop_head(&channels->line)) || (object = g_queue_pop_head(&channels->orphans))) {
+	while ((object = g_queue_pop_head(&channels->line)) ||
+			(object = g_queue_pop_head(&channels->orphans))) {
 		lqn_object_unpin(object);
 	}
 	g_hash_table_destroy(channels->addresses);

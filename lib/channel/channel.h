@@ -3,9 +3,9 @@
 #define LQN_CHANNEL_CHANNEL_H
 
 /*
- * Which bytes are whose: pairs the ends of connections (pair.c) and matches what is received to what was
- * sent (match.c). A receive is told of (lqn:receive) when its messages are known, which may be long after it: the
- * send may not have ended, or the ends may not have been paired yet.
+ * Which bytes are whose: pairs the ends of connections (pair.c) and matches what is received to
+ * what was sent (match.c). A receive is told of (lqn:receive) when its messages are known, which
+ * may be long after it: the send may not have ended, or the ends may not have been paired yet.
  */
 #include "channel/object.h"
 
@@ -16,12 +16,14 @@ struct lqn_channels {
 	GHashTable *by_tuple;		/* struct lqn_object (borrowed), by its tuple */
 	GHashTable *by_path;		/* name -> struct lqn_object (borrowed) */
 	GHashTable *fifos;		/* names that are known to be FIFOs, owned */
-	GHashTable *listeners;		/* pid -> listener its connects went to (pinned), or several_listeners */
+	/* pid -> listener its connects went to (pinned), or several_listeners */
+	GHashTable *listeners;
 	GHashTable *words;		/* pid -> its futex words: address -> id */
 	GQueue orphans;			/* descriptors from nowhere that were written to; pinned */
 	GQueue line;			/* connects to a listener that is not known yet; pinned */
 	GHashTable *addresses;		/* of this host, by the packets that it sends */
-	bool have_packets;		/* TCP ends are told by addresses; order says nothing better */
+	/* TCP ends are told by addresses; order says nothing better */
+	bool have_packets;
 	uint64_t contradictions;	/* evidence against a pairing */
 	uint64_t stale;			/* messages whose receipt was not seen */
 	uint64_t overruns;		/* queues given up */
@@ -36,7 +38,10 @@ void lqn_channels_clear(struct lqn_channels *channels);
 /* Tells of an object (lqn:object), if `again` even if it was told of before. */
 void lqn_channel_announce(struct lqn_object *object, bool again);
 
-/* The id of a futex word. Words of different processes are different until a wake shows that they are one. */
+/*
+ * The id of a futex word. Words of different processes are different until a wake shows that they
+ * are one.
+ */
 uint64_t lqn_channel_word(struct lqn_channels *channels, int32_t pid, uint64_t address);
 
 /* A process is no more: what is known of its words and of where it connects to goes. */
@@ -55,20 +60,31 @@ void lqn_channel_note_address(struct lqn_channels *channels, uint64_t address);
 /* ---- match.c: messages ---- */
 
 /*
- * A send begins: its message gets its place in the order now, its length when it ends. Returns its number among the
- * messages of `object`, or 0 if the object takes none.
+ * A send begins: its message gets its place in the order now, its length when it ends. Returns its
+ * number among the messages of `object`, or 0 if the object takes none.
  */
-uint64_t lqn_channel_send_begin(struct lqn_object *object, uint64_t thread, int64_t ts, uint32_t priority);
-/* It ended; bytes <= 0: nothing was sent. from: id of what `object` was another name of when the send began. */
-void lqn_channel_send_end(struct lqn_object *object, uint64_t from, uint64_t seq, int64_t ts, int64_t bytes);
+uint64_t lqn_channel_send_begin(
+	struct lqn_object *object, uint64_t thread, int64_t ts, uint32_t priority);
+/*
+ * It ended; bytes <= 0: nothing was sent. from: id of what `object` was another name of when the
+ * send began.
+ */
+void lqn_channel_send_end(
+	struct lqn_object *object, uint64_t from, uint64_t seq, int64_t ts, int64_t bytes);
 
-/* True if just one thread is in a receive on it: what that finds there, or not, tells what is there. */
+/*
+ * True if just one thread is in a receive on it: what that finds there, or not, tells what is
+ * there.
+ */
 bool lqn_channel_is_read_by_one(struct lqn_object *object);
 
 /* A receive ended with held->bytes > 0. `held` is copied. */
 void lqn_channel_receive(struct lqn_object *object, const struct lqn_held *held);
 
-/* A thread that waits in a receive on `object`, a message queue, was handed the message: nobody else gets it. */
+/*
+ * A thread that waits in a receive on `object`, a message queue, was handed the message: nobody
+ * else gets it.
+ */
 void lqn_channel_reserve(struct lqn_object *object, uint64_t seq, uint64_t thread);
 
 /* ---- pair.c: ends ---- */
@@ -82,8 +98,8 @@ void lqn_channel_pair(struct lqn_object *from, struct lqn_object *to, enum lqn_e
 void lqn_channel_vote(struct lqn_object *from, struct lqn_object *to);
 
 /*
- * Takes the best guess of a peer, for want of evidence, for the readers among `objects` (struct lqn_object; is sorted), strongest
- * votes first; then tells of all that they hold.
+ * Takes the best guess of a peer, for want of evidence, for the readers among `objects` (struct
+ * lqn_object; is sorted), strongest votes first; then tells of all that they hold.
  */
 void lqn_channels_give_up(GPtrArray *objects);
 
@@ -91,7 +107,10 @@ void lqn_channels_give_up(GPtrArray *objects);
 
 /* A client connects; an accept makes an end. */
 void lqn_channel_connect(struct lqn_object *object, int32_t pid);
-/* It now stands in its listener's line: others in the line who are not known to do so come after it. */
+/*
+ * It now stands in its listener's line: others in the line who are not known to do so come after
+ * it.
+ */
 void lqn_channel_connect_queued(struct lqn_object *object);
 void lqn_channel_connect_failed(struct lqn_object *object);
 void lqn_channel_accept(struct lqn_object *listener, struct lqn_object *made);

@@ -34,8 +34,8 @@ void lqn_channel_move_messages(struct lqn_object *from, struct lqn_object *to);
 /* Takes the best guess of a peer, for want of evidence. True if there was one. */
 bool lqn_channel_guess(struct lqn_object *object);
 /*
- * A receive on `object` whose peer is closed: what it got was sent through a descriptor of the peer that was passed on.
- * True if one is found by length and time.
+ * A receive on `object` whose peer is closed: what it got was sent through a descriptor of the peer
+ * that was passed on. True if one is found by length and time.
  */
 bool lqn_channel_adopt(struct lqn_object *object, const struct lqn_held *held);
 /* `object` came from nowhere and is written to. */
@@ -45,7 +45,9 @@ void lqn_channel_closed(struct lqn_object *object);
 
 /* ---- line.c ---- */
 
-/* Takes an object that is closed out of the line that it stands in, and whoever stands in its own. */
+/*
+ * Takes an object that is closed out of the line that it stands in, and whoever stands in its own.
+ */
 void lqn_channel_leave_lines(struct lqn_object *object);
 
 #endif

@@ -82,7 +82,8 @@ void lqn_channel_connect_woke(struct lqn_object *object, int32_t pid, struct lqn
 		g_hash_table_insert(
 			channels->listeners, GINT_TO_POINTER(pid), &lqn_several_listeners);
 	}
-	if (object == listener || object->listener == listener || object->has_tuple || object->peer || object->closed) {
+	if (object == listener || object->listener == listener || object->has_tuple ||
+			object->peer || object->closed) {
 		return;
 	}
 	lqn_object_pin(object);

@@ -3,8 +3,8 @@
 
 #include "channel/internal.h"
 
-struct lqn_object *lqn_object_new(struct lqn_channels *channels, enum lqn_object_kind kind, uint64_t maker,
-	const char *name)
+struct lqn_object *lqn_object_new(
+	struct lqn_channels *channels, enum lqn_object_kind kind, uint64_t maker, const char *name)
 {
 	struct lqn_object *object = g_new0(struct lqn_object, 1);
 
@@ -36,7 +36,8 @@ static void object_free(struct lqn_object *object)
 {
 	struct lqn_channels *channels = object->channels;
 
-	if (object->has_tuple && g_hash_table_lookup(channels->by_tuple, &object->tuple) == object) {
+	if (object->has_tuple &&
+			g_hash_table_lookup(channels->by_tuple, &object->tuple) == object) {
 		g_hash_table_remove(channels->by_tuple, &object->tuple);
 	}
 	if (object->name && g_hash_table_lookup(channels->by_path, object->name) == object) {

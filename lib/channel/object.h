@@ -3,8 +3,9 @@
 #define LQN_CHANNEL_OBJECT_H
 
 /*
- * What descriptors stand for: ends of connections, pipes, queues … An object lives while a descriptor, an open
- * call, or its peer points at it. Each object has a queue of the messages that will be read from it.
+ * What descriptors stand for: ends of connections, pipes, queues … An object lives while a
+ * descriptor, an open call, or its peer points at it. Each object has a queue of the messages that
+ * will be read from it.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -65,7 +66,8 @@ struct lqn_object {
 	bool bound;			/* has an address of its own */
 	bool preexisting;		/* older than the trace */
 	bool has_tuple;
-	bool remote;			/* the other end is on another host: who sends is not known here */
+	/* the other end is on another host: who sends is not known here */
+	bool remote;
 	bool semaphore;			/* eventfd: each read takes one */
 	bool untracked;			/* too much was never read: its messages are not matched */
 	GQueue *stands;			/* the line that it stands in, while connecting; borrowed */
@@ -73,7 +75,8 @@ struct lqn_object {
 	bool connecting;		/* waits in its listener's line for an accept … */
 	bool queued;			/* … and is known to have come there */
 	bool orphan;			/* among the channels' orphans */
-	uint32_t pins;			/* descriptors, open calls, peers, votes … that point here */
+	/* descriptors, open calls, peers, votes … that point here */
+	uint32_t pins;
 	uint32_t fds;			/* of which descriptors */
 	uint32_t receiving;		/* threads in a receive on it */
 	struct lqn_object *peer;	/* pinned; for a datagram socket: where its messages go */
@@ -100,8 +103,8 @@ struct lqn_object {
 };
 
 /* A new object without pins. `name` is copied; NULL: none. */
-struct lqn_object *lqn_object_new(struct lqn_channels *channels, enum lqn_object_kind kind, uint64_t maker,
-	const char *name);
+struct lqn_object *lqn_object_new(
+	struct lqn_channels *channels, enum lqn_object_kind kind, uint64_t maker, const char *name);
 struct lqn_object *lqn_object_pin(struct lqn_object *object);
 /* Takes a pin off; the last one frees. NULL is allowed. */
 void lqn_object_unpin(struct lqn_object *object);
@@ -133,8 +136,9 @@ struct lqn_fd_table *lqn_fd_table_copy(const struct lqn_fd_table *table);
 /* Borrowed; NULL if the descriptor is not known. */
 struct lqn_object *lqn_fd_table_get(const struct lqn_fd_table *table, int64_t fd);
 /*
- * Puts `object` (NULL: nothing) at `fd` in the place of what was there, which may be closed thereby. Descriptors beyond
- * LQN_FD_MAX are ignored: a number of the trace must not decide how much memory is taken.
+ * Puts `object` (NULL: nothing) at `fd` in the place of what was there, which may be closed
+ * thereby. Descriptors beyond LQN_FD_MAX are ignored: a number of the trace must not decide how
+ * much memory is taken.
  */
 void lqn_fd_table_set(struct lqn_fd_table *table, int64_t fd, struct lqn_object *object);
 /* One more than the highest descriptor that may be in use. */

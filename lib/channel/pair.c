@@ -4,10 +4,11 @@
  * Which two ends belong together. Strongest evidence first:
  *   - addresses and ports of packets, one the other's reverse (TCP);
  *   - socketpair;
- *   - a thread blocked in a receive on one end is woken inside a send on the other, or, where a stream's reader
- *     wakes a sender that already waits for its reply, inside a receive on it;
+ *   - a thread blocked in a receive on one end is woken inside a send on the other, or, where a
+ *     stream's reader wakes a sender that already waits for its reply, inside a receive on it;
  *   - an accept that can only have taken one connect;
- *   - majority of: a thread woken in a wait on descriptors inside a send on one end reads the other next;
+ *   - majority of: a thread woken in a wait on descriptors inside a send on one end reads the other
+ *     next;
  *   - order of connects and accepts of a listener.
  * The last two are guesses, taken only when nothing better has come by the time it is needed.
  */
@@ -69,9 +70,11 @@ static void join(struct lqn_object *from, struct lqn_object *to, enum lqn_eviden
 		lqn_object_set(&to->candidate, NULL);
 		clear_votes(to);
 		if (from->role != LQN_ROLE_NONE && to->role == LQN_ROLE_NONE) {
-			to->role = from->role == LQN_ROLE_CLIENT ? LQN_ROLE_SERVER : LQN_ROLE_CLIENT;
+			to->role =
+				from->role == LQN_ROLE_CLIENT ? LQN_ROLE_SERVER : LQN_ROLE_CLIENT;
 		} else if (to->role != LQN_ROLE_NONE && from->role == LQN_ROLE_NONE) {
-			from->role = to->role == LQN_ROLE_CLIENT ? LQN_ROLE_SERVER : LQN_ROLE_CLIENT;
+			from->role =
+				to->role == LQN_ROLE_CLIENT ? LQN_ROLE_SERVER : LQN_ROLE_CLIENT;
 		}
 	}
 	clear_votes(from);
@@ -87,12 +90,13 @@ static void join(struct lqn_object *from, struct lqn_object *to, enum lqn_eviden
 
 static bool are_reverse(const struct lqn_tuple *a, const struct lqn_tuple *b)
 {
-	return a->saddr == b->daddr && a->daddr == b->saddr && a->sport == b->dport && a->dport == b->sport;
+	return a->saddr == b->daddr && a->daddr == b->saddr && a->sport == b->dport &&
+		a->dport == b->sport;
 }
 
 /*
- * `object` came from nowhere, as a descriptor does that another process passed on, and turns out to be `original`: it
- * talks to that one's peer, or has its addresses.
+ * `object` came from nowhere, as a descriptor does that another process passed on, and turns out to
+ * be `original`: it talks to that one's peer, or has its addresses.
  */
 static void set_alias(struct lqn_object *object, struct lqn_object *original)
 {
@@ -110,12 +114,18 @@ static void set_alias(struct lqn_object *object, struct lqn_object *original)
 	}
 }
 
-/* Two descriptors that are older than the trace turn out to be one eventfd: what is written to one is read from the other. */
+/*
+ * Two descriptors that are older than the trace turn out to be one eventfd: what is written to one
+ * is read from the other.
+ */
 static void same_eventfd(struct lqn_object *object, struct lqn_object *other)
 {
 	lqn_object_pin(object);
 	lqn_object_set(&object->alias, other);
-	/* how it counts is not known: one by one, until a reader that finds nothing shows that more was taken */
+	/*
+	 * how it counts is not known: one by one, until a reader that finds nothing shows that more
+	 * was taken
+	 */
 	other->semaphore = true;
 	lqn_channel_announce(object, true);
 	lqn_channel_move_messages(object, other);
@@ -123,7 +133,10 @@ static void same_eventfd(struct lqn_object *object, struct lqn_object *other)
 	lqn_object_unpin(object);
 }
 
-/* Two pairs were made the wrong way round: so the ends that are left over belong together, until evidence says otherwise. */
+/*
+ * Two pairs were made the wrong way round: so the ends that are left over belong together, until
+ * evidence says otherwise.
+ */
 static void swap_peers(struct lqn_object *from, struct lqn_object *to, enum lqn_evidence evidence)
 {
 	struct lqn_object *one = from->peer ? lqn_object_pin(lqn_object_real(from->peer)) : NULL;
@@ -132,7 +145,8 @@ static void swap_peers(struct lqn_object *from, struct lqn_object *to, enum lqn_
 	separate(from);
 	separate(to);
 	join(from, to, evidence);
-	if (one && other && one != other && lqn_object_is_stream(from) && !one->peer && !other->peer) {
+	if (one && other && one != other && lqn_object_is_stream(from) && !one->peer &&
+			!other->peer) {
 		lqn_channel_pair(other, one, LQN_INFERRED);
 	}
 	lqn_object_unpin(one);
@@ -146,12 +160,17 @@ void lqn_channel_pair(struct lqn_object *from, struct lqn_object *to, enum lqn_e
 	if (from == to || !lqn_object_is_channel(from) || !lqn_object_is_channel(to)) {
 		return;
 	}
-	if (from->remote || to->remote || (from->has_tuple && to->has_tuple && !are_reverse(&from->tuple, &to->tuple))) {
-		/* a softirq delivers what is there, not only what the thread in whose call it runs has sent */
+	if (from->remote || to->remote ||
+		(from->has_tuple && to->has_tuple && !are_reverse(&from->tuple, &to->tuple))) {
+		/*
+		 * a softirq delivers what is there, not only what the thread in whose call it runs
+		 * has sent
+		 */
 		return;
 	}
 	if (from->kind == LQN_OBJ_EVENTFD || to->kind == LQN_OBJ_EVENTFD) {
-		if (from->kind == to->kind && from->preexisting && to->preexisting && evidence == LQN_CERTAIN) {
+		if (from->kind == to->kind && from->preexisting && to->preexisting &&
+				evidence == LQN_CERTAIN) {
 			same_eventfd(from, to);
 		}
 		return;
@@ -162,7 +181,8 @@ void lqn_channel_pair(struct lqn_object *from, struct lqn_object *to, enum lqn_e
 	}
 	lqn_object_pin(from);
 	lqn_object_pin(to);
-	if (from->preexisting && !to->peer && to->candidate && !to->candidate->peer && evidence == LQN_CERTAIN) {
+	if (from->preexisting && !to->peer && to->candidate && !to->candidate->peer &&
+			evidence == LQN_CERTAIN) {
 		/* it cannot be the end that was accepted, for that one is known: see set_alias */
 		lqn_channel_pair(to, to->candidate, LQN_INFERRED);
 	}
@@ -172,12 +192,16 @@ void lqn_channel_pair(struct lqn_object *from, struct lqn_object *to, enum lqn_e
 		set_alias(from, lqn_object_real(to->peer));
 	} else {
 		from->channels->contradictions++;
-		if (evidence == LQN_CERTAIN && from->evidence != LQN_CERTAIN && (!to->peer || to->evidence != LQN_CERTAIN)) {
+		if (evidence == LQN_CERTAIN && from->evidence != LQN_CERTAIN &&
+				(!to->peer || to->evidence != LQN_CERTAIN)) {
 			swap_peers(from, to, evidence);
 		}
 	}
 	if (from->closed && to->closed) {
-		/* found out by calls that outlast their descriptors: they would hold each other for ever */
+		/*
+		 * found out by calls that outlast their descriptors: they would hold each other for
+		 * ever
+		 */
 		lqn_channel_give_up(from);
 		lqn_channel_give_up(to);
 		separate(from);
@@ -220,7 +244,8 @@ bool lqn_channel_adopt(struct lqn_object *object, const struct lqn_held *held)
 			g_queue_delete_link(orphans, l);
 			it->orphan = false;
 			lqn_object_unpin(it);
-		} else if (message->bytes == held->bytes && message->sent <= held->end && message->sent >= held->begin) {
+		} else if (message->bytes == held->bytes && message->sent <= held->end &&
+				message->sent >= held->begin) {
 			set_alias(it, peer);
 			return true;
 		}
@@ -258,7 +283,10 @@ void lqn_channel_vote(struct lqn_object *from, struct lqn_object *to)
 		return;
 	}
 	if (from->peer) {
-		return;		/* where several wait for the same descriptors, a few percent of the votes are wrong */
+		/*
+		 * where several wait for the same descriptors, a few percent of the votes are wrong
+		 */
+		return;
 	}
 	vote(from, to);
 	if (!to->peer) {
@@ -278,7 +306,8 @@ bool lqn_channel_guess(struct lqn_object *object)
 	for (uint32_t i = 0; i < object->n_votes; i++) {
 		struct lqn_object *other = object->votes[i].object;
 
-		if (object->votes[i].weight > weight && (!other->peer || !lqn_object_is_stream(other))) {
+		if (object->votes[i].weight > weight &&
+				(!other->peer || !lqn_object_is_stream(other))) {
 			best = other;
 			weight = object->votes[i].weight;
 		}
@@ -304,8 +333,9 @@ static void append_address(GString *name, uint64_t address, uint16_t port)
 		/* of an IPv6 address a hash is known */
 		g_string_append_printf(name, "[%016" G_GINT64_MODIFIER "x]:%u", address, port);
 	} else {
-		g_string_append_printf(name, "%u.%u.%u.%u:%u", (unsigned) (address >> 24), (unsigned) (address >> 16 & 255),
-			(unsigned) (address >> 8 & 255), (unsigned) (address & 255), port);
+		g_string_append_printf(name, "%u.%u.%u.%u:%u", (unsigned) (address >> 24),
+			(unsigned) (address >> 16 & 255), (unsigned) (address >> 8 & 255),
+			(unsigned) (address & 255), port);
 	}
 }
 
@@ -372,13 +402,17 @@ void lqn_channel_closed(struct lqn_object *object)
 		if (object->held && !object->peer) {
 			lqn_channel_guess(object);
 		}
-		/* with a peer, what is left waits for the end of a send; the reader may be done before its sender is */
+		/*
+		 * with a peer, what is left waits for the end of a send; the reader may be done
+		 * before its sender is
+		 */
 		if (!object->peer) {
 			lqn_channel_give_up(object);
 		}
 	}
 	peer = object->peer;
-	if (peer ? peer->closed : object->n_votes > 0 || (object->candidate && object->candidate->closed)) {
+	if (peer ? peer->closed : object->n_votes > 0 ||
+			(object->candidate && object->candidate->closed)) {
 		/* nothing more will be told of either: let both go */
 		if (!peer && lqn_channel_guess(object)) {
 			peer = object->peer;
@@ -408,7 +442,8 @@ static uint32_t strongest(const struct lqn_object *object)
 
 static gint by_strength(gconstpointer a, gconstpointer b)
 {
-	const struct lqn_object *x = *(const struct lqn_object *const *) a, *y = *(const struct lqn_object *const *) b;
+	const struct lqn_object *x = *(const struct lqn_object *const *) a,
+				*y = *(const struct lqn_object *const *) b;
 	uint32_t p = strongest(x), q = strongest(y);
 
 	return p != q ? (p > q ? -1 : 1) : x->id < y->id ? -1 : x->id > y->id;

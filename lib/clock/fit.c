@@ -28,7 +28,8 @@ static const struct lqn_clock_point *at(const GArray *hull, guint i)
 }
 
 /* > 0 if c lies left of (above) the way from a to b. */
-static double turn(const struct lqn_clock_point *a, const struct lqn_clock_point *b, const struct lqn_clock_point *c)
+static double turn(const struct lqn_clock_point *a, const struct lqn_clock_point *b,
+	const struct lqn_clock_point *c)
 {
 	return (b->t - a->t) * (c->d - a->d) - (b->d - a->d) * (c->t - a->t);
 }
@@ -36,15 +37,19 @@ static double turn(const struct lqn_clock_point *a, const struct lqn_clock_point
 /* sign: 1 for a lower hull, -1 for an upper one. */
 static void add(GArray *hull, struct lqn_clock_point point, double sign)
 {
-	/* messages are matched in order of time but for a few that overtake others: these tell little, and are left out */
+	/*
+	 * messages are matched in order of time but for a few that overtake others: these tell
+	 * little, and are left out
+	 */
 	if (hull->len > 0 && point.t <= at(hull, hull->len - 1)->t) {
-		if (point.t < at(hull, hull->len - 1)->t || sign * (point.d - at(hull, hull->len - 1)->d) >= 0) {
+		if (point.t < at(hull, hull->len - 1)->t ||
+				sign * (point.d - at(hull, hull->len - 1)->d) >= 0) {
 			return;
 		}
 		g_array_set_size(hull, hull->len - 1);
 	}
 	while (hull->len >= 2 &&
-			sign * turn(at(hull, hull->len - 2), at(hull, hull->len - 1), &point) <= 0) {
+		sign * turn(at(hull, hull->len - 2), at(hull, hull->len - 1), &point) <= 0) {
 		g_array_set_size(hull, hull->len - 1);
 	}
 	g_array_append_val(hull, point);
@@ -61,22 +66,27 @@ static double since(struct lqn_clock_fit *fit, int64_t ts)
 
 void lqn_clock_fit_there(struct lqn_clock_fit *fit, int64_t sent, int64_t received)
 {
-	add(fit->above, (struct lqn_clock_point) { since(fit, sent), (double) (received - sent) }, 1);
+	add(fit->above, (struct lqn_clock_point) { since(fit, sent), (double) (received - sent) },
+		1);
 }
 
 void lqn_clock_fit_back(struct lqn_clock_fit *fit, int64_t sent, int64_t received)
 {
-	add(fit->below, (struct lqn_clock_point) { since(fit, received), (double) (sent - received) }, -1);
+	add(fit->below,
+		(struct lqn_clock_point) { since(fit, received), (double) (sent - received) }, -1);
 }
 
-/* The slopes between which the lines lie that pass below all of `above` and above all of `below`. */
+/*
+ * The slopes between which the lines lie that pass below all of `above` and above all of `below`.
+ */
 static void slopes(const GArray *above, const GArray *below, double *least, double *most)
 {
 	*least = -LQN_CLOCK_DRIFT_MAX;
 	*most = LQN_CLOCK_DRIFT_MAX;
 	for (guint a = 0; a < above->len; a++) {
 		for (guint b = 0; b < below->len; b++) {
-			double dt = at(above, a)->t - at(below, b)->t, dd = at(above, a)->d - at(below, b)->d;
+			double dt = at(above, a)->t - at(below, b)->t;
+			double dd = at(above, a)->d - at(below, b)->d;
 
 			if (dt > 0) {
 				*most = fmin(*most, dd / dt);
@@ -88,7 +98,8 @@ static void slopes(const GArray *above, const GArray *below, double *least, doub
 }
 
 /* The offsets at the origin between which a line of this slope may have. */
-static void offsets(const GArray *above, const GArray *below, double slope, double *least, double *most)
+static void offsets(
+	const GArray *above, const GArray *below, double slope, double *least, double *most)
 {
 	*least = -DBL_MAX;
 	*most = DBL_MAX;
@@ -138,7 +149,10 @@ struct lqn_clock_line lqn_clock_fit_line(const struct lqn_clock_fit *fit)
 	line.drift = (least_slope + most_slope) / 2;
 	offsets(fit->above, fit->below, line.drift, &least, &most);
 	line.offset = (least + most) / 2;
-	/* within the gap of this slope, and turned about the middle of the time by what the slope may be off */
+	/*
+	 * within the gap of this slope, and turned about the middle of the time by what the slope
+	 * may be off
+	 */
 	line.bound = fabs(most - least) / 2 + fabs(most_slope - least_slope) / 2 * span(fit) / 2;
 	return line;
 }

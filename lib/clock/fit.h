@@ -3,11 +3,12 @@
 #define LQN_CLOCK_FIT_H
 
 /*
- * How far one host's clock is ahead of another's, bounded by messages both ways: no message is received before it was sent.
- * A message from the reference shows that the offset is at most (received - sent), one to it that it is at
- * least (sent - received). Over time these are points above and below a line, offset + drift * t; the lines that fit lie
- * between the lower hull of the upper points and the upper hull of the lower ones. (Duda, Harrus, Haddad, Bernard:
- * Estimating global time in distributed systems, 1987; the hulls by Andrew's monotone chain.)
+ * How far one host's clock is ahead of another's, bounded by messages both ways: no message is
+ * received before it was sent. A message from the reference shows that the offset is at most
+ * (received - sent), one to it that it is at least (sent - received). Over time these are points
+ * above and below a line, offset + drift * t; the lines that fit lie between the lower hull of the
+ * upper points and the upper hull of the lower ones. (Duda, Harrus, Haddad, Bernard: Estimating
+ * global time in distributed systems, 1987; the hulls by Andrew's monotone chain.)
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -18,7 +19,10 @@
 
 enum lqn_clock_quality {
 	LQN_CLOCK_NONE,		/* not one message */
-	LQN_CLOCK_ONE_WAY,	/* messages one way only: no offset, or the least that lets none arrive before it was sent */
+	/*
+	 * messages one way only: no offset, or the least that lets none arrive before it was sent
+	 */
+	LQN_CLOCK_ONE_WAY,
 	LQN_CLOCK_BOUNDED,	/* both ways */
 	LQN_CLOCK_BROKEN,	/* no line fits: a clock was set, or changed its speed */
 };
@@ -40,9 +44,15 @@ struct lqn_clock_line {
 void lqn_clock_fit_init(struct lqn_clock_fit *fit);
 void lqn_clock_fit_clear(struct lqn_clock_fit *fit);
 
-/* A message from the reference (sent on its clock) to the other (received on the other's clock); amortised O(1). */
+/*
+ * A message from the reference (sent on its clock) to the other (received on the other's clock);
+ * amortised O(1).
+ */
 void lqn_clock_fit_there(struct lqn_clock_fit *fit, int64_t sent, int64_t received);
-/* A message from the other (sent on its clock) to the reference (received on the reference's clock). */
+/*
+ * A message from the other (sent on its clock) to the reference (received on the reference's
+ * clock).
+ */
 void lqn_clock_fit_back(struct lqn_clock_fit *fit, int64_t sent, int64_t received);
 
 /* The line in the middle of all that fit. O(points of one hull * points of the other). */

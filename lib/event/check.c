@@ -1,28 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Stored `lqn:` events may have been written by anybody. What the analysis takes for granted of each is held against it
- * here, so that nothing behind has to doubt a time or a label.
+ * Stored `lqn:` events may have been written by anybody. What the analysis takes for granted of
+ * each is held against it here, so that nothing behind has to doubt a time or a label.
  */
 #include "event/event.h"
 
 #include <glib.h>
 
-#define PAIR(member, a, b) { offsetof(struct lqn_event, member.a), offsetof(struct lqn_event, member.b) }
+#define PAIR(member, a, b) \
+	{ offsetof(struct lqn_event, member.a), offsetof(struct lqn_event, member.b) }
 #define ORDER_MAX 3
 #define CLOCK_TICK 1000000000		/* of the coarsest clock by which an event may be dated */
 #define LENGTH_MAX (INT64_C(1) << 53)	/* 104 days: such lengths can be added up */
 
-/* Fields of 64 bits that are in order, by type of event; first the begin and end of what it tells of. */
+/*
+ * Fields of 64 bits that are in order, by type of event; first the begin and end of what it tells
+ * of.
+ */
 static const struct {
 	size_t first, second;	/* equal: no more */
 } in_order[LQN_EV_COUNT][ORDER_MAX] = {
-	[LQN_EV_WAIT] = { PAIR(wait, begin, end), PAIR(wait, wake, end), PAIR(wait, call_begin, begin) },
+	[LQN_EV_WAIT] = { PAIR(wait, begin, end), PAIR(wait, wake, end),
+		PAIR(wait, call_begin, begin) },
 	[LQN_EV_PREEMPTED] = { PAIR(preempted, begin, end) },
 	[LQN_EV_SEND] = { PAIR(send, begin, end), PAIR(send, cpu_begin, cpu_end) },
-	[LQN_EV_RECEIVE] = { PAIR(receive, begin, end), PAIR(receive, cpu_begin, cpu_end), PAIR(receive, sent, end) },
-	[LQN_EV_FUTEX_WAIT] = { PAIR(futex_wait, begin, end), PAIR(futex_wait, cpu_begin, cpu_end) },
-	[LQN_EV_FUTEX_WAKE] = { PAIR(futex_wake, begin, end), PAIR(futex_wake, cpu_begin, cpu_end) },
+	[LQN_EV_RECEIVE] = { PAIR(receive, begin, end), PAIR(receive, cpu_begin, cpu_end),
+		PAIR(receive, sent, end) },
+	[LQN_EV_FUTEX_WAIT] = { PAIR(futex_wait, begin, end),
+		PAIR(futex_wait, cpu_begin, cpu_end) },
+	[LQN_EV_FUTEX_WAKE] = { PAIR(futex_wake, begin, end),
+		PAIR(futex_wake, cpu_begin, cpu_end) },
 	[LQN_EV_SLEEP] = { PAIR(sleep, begin, end), PAIR(sleep, cpu_begin, cpu_end) },
 	[LQN_EV_DISK] = { PAIR(disk, begin, end), PAIR(disk, cpu_begin, cpu_end) },
 	[LQN_EV_ACCEPT] = { PAIR(accept, begin, end) },
@@ -41,13 +49,17 @@ static bool is_field_sound(const struct lqn_event *ev, const struct lqn_event_fi
 	switch (field->kind) {
 	case LQN_EVF_TIME:
 		/* events tell of the past; -1: none */
-		return number_at(ev, field->offset) >= -1 && number_at(ev, field->offset) <= ev->ts + CLOCK_TICK;
+		return number_at(ev, field->offset) >= -1 &&
+			number_at(ev, field->offset) <= ev->ts + CLOCK_TICK;
 	case LQN_EVF_I64:
 		/* what a system call returned may be anything */
-		return (number_at(ev, field->offset) >= 0 && number_at(ev, field->offset) <= LENGTH_MAX) ||
-			(ev->type == LQN_EV_FUTEX_WAIT && field->offset == offsetof(struct lqn_event, futex_wait.ret));
+		return (number_at(ev, field->offset) >= 0 &&
+				number_at(ev, field->offset) <= LENGTH_MAX) ||
+			(ev->type == LQN_EV_FUTEX_WAIT &&
+				field->offset == offsetof(struct lqn_event, futex_wait.ret));
 	case LQN_EVF_ENUM:
-		return field->label(*(const uint32_t *) (const void *) ((const char *) ev + field->offset)) != NULL;
+		return field->label(*(const uint32_t *) (const void *)
+			((const char *) ev + field->offset)) != NULL;
 	default:
 		return true;
 	}
@@ -57,14 +69,17 @@ static bool is_type_sound(const struct lqn_event *ev)
 {
 	switch (ev->type) {
 	case LQN_EV_WAIT:
-		return ev->wait.begin >= 0 && (ev->wait.wake < 0 || ev->wait.wake >= ev->wait.begin) &&
+		return ev->wait.begin >= 0 &&
+			(ev->wait.wake < 0 || ev->wait.wake >= ev->wait.begin) &&
 			ev->wait.idle <= ev->wait.end - ev->wait.begin;
 	case LQN_EV_PREEMPTED:
-		return ev->preempted.begin >= 0 && ev->preempted.idle <= ev->preempted.end - ev->preempted.begin;
+		return ev->preempted.begin >= 0 &&
+			ev->preempted.idle <= ev->preempted.end - ev->preempted.begin;
 	case LQN_EV_RECEIVE:
 		return ev->receive.count <= LQN_COUNT_MAX;
 	case LQN_EV_CPU:
-		return ev->cpu.idle <= ev->cpu.end - ev->cpu.begin && ev->cpu.hardirq <= ev->cpu.end - ev->cpu.begin &&
+		return ev->cpu.idle <= ev->cpu.end - ev->cpu.begin &&
+			ev->cpu.hardirq <= ev->cpu.end - ev->cpu.begin &&
 			ev->cpu.softirq <= ev->cpu.end - ev->cpu.begin;
 	default:
 		return true;
@@ -84,12 +99,16 @@ bool lqn_event_is_sound(const struct lqn_event *ev)
 			return false;
 		}
 	}
-	for (size_t i = 0; i < ORDER_MAX && in_order[ev->type][i].first != in_order[ev->type][i].second; i++) {
-		if (number_at(ev, in_order[ev->type][i].first) > number_at(ev, in_order[ev->type][i].second)) {
+	for (size_t i = 0;
+		i < ORDER_MAX && in_order[ev->type][i].first != in_order[ev->type][i].second; i++) {
+		if (number_at(ev, in_order[ev->type][i].first) >
+				number_at(ev, in_order[ev->type][i].second)) {
 			return false;
 		}
 	}
-	if (number_at(ev, in_order[ev->type][0].second) - number_at(ev, in_order[ev->type][0].first) > LENGTH_MAX) {
+	if (number_at(ev, in_order[ev->type][0].second) -
+				number_at(ev, in_order[ev->type][0].first) >
+			LENGTH_MAX) {
 		return false;
 	}
 	return is_type_sound(ev);

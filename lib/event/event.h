@@ -6,15 +6,16 @@
  * The `lqn:` events: the contract between the filter, the sink, and everyone else who reads them.
  * doc/events.md describes them; the tables in event.c are what the plugin makes trace classes from,
  * writes and reads by. Times are ns from the clock's origin, CPU clocks ns of CPU time since the
- * thread was first seen. A *thread* is one life of a thread id: tid + (reuse << 32), where reuse counts
- * how often the id was given out anew in the trace; 0 is "none". An *object* is a number that stands
- * for one end of a channel, a queue, a futex word, …; 0 is "none".
+ * thread was first seen. A *thread* is one life of a thread id: tid + (reuse << 32), where reuse
+ * counts how often the id was given out anew in the trace; 0 is "none". An *object* is a number
+ * that stands for one end of a channel, a queue, a futex word, …; 0 is "none".
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define LQN_TIME_MAX (INT64_MAX / 2)	/* the year 2116: two times can be added and taken from one another */
+/* The year 2116: two times can be added and taken from one another. */
+#define LQN_TIME_MAX (INT64_MAX / 2)
 #define LQN_COUNT_MAX (1 << 17)		/* messages that one receive can take */
 
 /* Goes up when an event or a field changes its meaning or vanishes; new ones do not count. */
@@ -55,13 +56,15 @@ enum lqn_cause {
 	LQN_CAUSE_SIGNAL,	/* woken by a signal */
 	LQN_CAUSE_TIMER,	/* a timer ran out */
 	LQN_CAUSE_DISK,		/* a block device completed a request; `via` = device number */
-	LQN_CAUSE_NETWORK,	/* a packet arrived; `via` = the `number` of its lqn:packet, 0: none */
+	/* a packet arrived; `via` = the `number` of its lqn:packet, 0: none */
+	LQN_CAUSE_NETWORK,
 	LQN_CAUSE_DEVICE,	/* another device's interrupt; `via` = interrupt number */
 	LQN_CAUSE_IPI,		/* woken in an interrupt from another CPU, by nobody known */
 	LQN_CAUSE_WORKER,	/* woken by a kernel thread */
 	LQN_CAUSE_THREAD,	/* woken by a thread in another system call (by_call) */
 	LQN_CAUSE_FAULT,	/* woken by a thread outside of system calls */
-	LQN_CAUSE_INTERRUPT,	/* woken on an idle CPU: by an interrupt that is not traced; `via` = the CPU */
+	/* woken on an idle CPU: by an interrupt that is not traced; `via` = the CPU */
+	LQN_CAUSE_INTERRUPT,
 	LQN_CAUSE_COUNT
 };
 
@@ -95,7 +98,8 @@ enum lqn_role { LQN_ROLE_NONE, LQN_ROLE_CLIENT, LQN_ROLE_SERVER, LQN_ROLE_COUNT 
 
 struct lqn_event {
 	uint8_t type;		/* enum lqn_event_type */
-	int64_t ts;		/* when it was emitted, on the host's clock; never decreases in a stream */
+	/* when it was emitted, on the host's clock; never decreases in a stream */
+	int64_t ts;
 	union {
 		/* first of each stream */
 		struct {
@@ -114,7 +118,10 @@ struct lqn_event {
 			uint64_t thread;
 			int64_t at, cpu;	/* cpu: the CPU clock, at its end */
 		} exit;
-		/* [begin, wake) blocked, [wake, end) runnable; consecutive ones with equal `call_begin` > 0 are one wait */
+		/*
+		 * [begin, wake) blocked, [wake, end) runnable; consecutive ones with equal
+		 * `call_begin` > 0 are one wait
+		 */
 		struct {
 			uint64_t thread, by;	/* by: the thread in whose context it was woken */
 			int64_t begin, wake, end;	/* wake = -1: never seen */
@@ -125,7 +132,8 @@ struct lqn_event {
 			uint64_t via;		/* through which it was woken */
 			uint32_t call, by_call;	/* enum lqn_call */
 			uint32_t cause, evidence;
-			uint32_t state;		/* 1 interruptible, 2 uninterruptible, 4 stopped … */
+			/* 1 interruptible, 2 uninterruptible, 4 stopped … */
+			uint32_t state;
 			uint32_t open;		/* 1: had not ended when the trace did */
 		} wait;
 		/* runnable, not running, without having blocked */
@@ -139,7 +147,11 @@ struct lqn_event {
 			uint64_t alias;		/* the same under another descriptor; 0: none */
 			uint32_t kind, role, evidence;	/* evidence: of the peer */
 			uint32_t closed;
-			uint32_t remote;	/* 1: the other end is on another host; `name` is `ADDRESS:PORT -> ADDRESS:PORT` */
+			/*
+			 * 1: the other end is on another host; `name` is `ADDRESS:PORT ->
+			 * ADDRESS:PORT`
+			 */
+			uint32_t remote;
 			const char *name;
 		} object;
 		/* a message enters a channel; seq counts those of `object` from 1 */
@@ -148,9 +160,13 @@ struct lqn_event {
 			int64_t begin, end, cpu_begin, cpu_end;	/* of the system call */
 			int64_t bytes;
 		} send;
-		/* a call took messages out of a channel: `count` of them from `seq` on, sent into `from` */
+		/*
+		 * a call took messages out of a channel: `count` of them from `seq` on, sent into
+		 * `from`
+		 */
 		struct {
-			uint64_t thread, object, from, seq, sender;	/* from = 0: sent by nobody known */
+			/* from = 0: sent by nobody known */
+			uint64_t thread, object, from, seq, sender;
 			int64_t begin, end, cpu_begin, cpu_end;
 			int64_t bytes, sent;	/* sent: begin of the first one's send */
 			uint32_t count;
@@ -161,7 +177,10 @@ struct lqn_event {
 			int64_t begin, end, cpu_begin, cpu_end, ret;
 			uint32_t blocked;
 		} futex_wait;
-		/* a futex wake; one event for each thread woken (index 0, 1, …), or one with woken = 0 */
+		/*
+		 * a futex wake; one event for each thread woken (index 0, 1, …), or one with woken
+		 * = 0
+		 */
 		struct {
 			uint64_t thread, object, woken, woken_object;
 			int64_t begin, end, cpu_begin, cpu_end, woken_at;
@@ -183,7 +202,9 @@ struct lqn_event {
 			uint64_t thread, object, made;	/* listener, and the connection's end */
 			int64_t begin, end;
 		} accept;
-		/* a candidate for a boundary: a system call with a path, an event of another layout */
+		/*
+		 * a candidate for a boundary: a system call with a path, an event of another layout
+		 */
 		struct {
 			uint64_t thread;
 			const char *name, *value;
@@ -212,11 +233,13 @@ struct lqn_event {
 			const char *name;
 		} interrupt;
 		/*
-		 * Data of a TCP connection on its way: handed to a device by `thread`, or arrived and waking `thread`. Two hosts
-		 * speak of the same bytes if addresses, ports and a byte's number (seq … seq + bytes - 1) are equal.
+		 * Data of a TCP connection on its way: handed to a device by `thread`, or arrived
+		 * and waking `thread`. Two hosts speak of the same bytes if addresses, ports and a
+		 * byte's number (seq … seq + bytes - 1) are equal.
 		 */
 		struct {
-			uint64_t thread, number;	/* number: counts those of the stream from 1 */
+			/* number: counts those of the stream from 1 */
+			uint64_t thread, number;
 			int64_t at;
 			uint64_t saddr, daddr;
 			uint32_t sport, dport, seq, bytes;

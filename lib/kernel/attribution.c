@@ -22,7 +22,8 @@ struct lqn_attribution {
 	lqn_attribution_func func;
 	void *payload;
 	struct slot *slots;	/* owned; a ring of LQN_ATTRIBUTION_MAX */
-	uint64_t head, count;	/* positions count on for ever; modulo the ring's size they are indices */
+	/* positions count on for ever; modulo the ring's size they are indices */
+	uint64_t head, count;
 	GArray *cpus;		/* struct cpu; owned */
 };
 
@@ -84,8 +85,8 @@ static void pop(struct lqn_attribution *at)
 }
 
 /*
- * The oldest record waits longer than the ring allows. Only it goes by the expected name: those behind it on its
- * CPU may still be told by a switch.
+ * The oldest record waits longer than the ring allows. Only it goes by the expected name: those
+ * behind it on its CPU may still be told by a switch.
  */
 static void force(struct lqn_attribution *at)
 {

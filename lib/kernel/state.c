@@ -21,17 +21,12 @@ static void process_free(gpointer data)
 	g_free(process);
 }
 
-static void cpu_free(gpointer cpu)
-{
-	g_free(cpu);
-}
-
 void lqn_host_state_init(struct lqn_host_state *host)
 {
 	host->threads = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, thread_free);
 	host->lives = g_hash_table_new(g_direct_hash, g_direct_equal);
 	host->processes = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, process_free);
-	host->cpus = g_ptr_array_new_with_free_func(cpu_free);
+	host->cpus = g_ptr_array_new_with_free_func(g_free);
 	host->n_idle = 0;
 	host->idle_ns = host->idle_since = 0;
 }
@@ -138,7 +133,10 @@ void lqn_open_call_clear(struct lqn_open_call *call)
 	call->kind = LQN_CALL_NONE;
 }
 
-/* First release with one bit of TASK_REPORT in prev_state, and what marks a preempted thread in those before it. */
+/*
+ * First release with one bit of TASK_REPORT in prev_state, and what marks a preempted thread in
+ * those before it.
+ */
 #define REPORT_RELEASE (4 * 1000 + 14)
 static const struct {
 	long before;		/* release, major * 1000 + minor */
@@ -163,7 +161,8 @@ static long release_number(const char *release)
 static bool is_preempted(int64_t prev_state, long number)
 {
 	if (number == 0) {
-		return prev_state == 0x100 || ((prev_state & RAW_STATE_MAX) && !(prev_state & 0xff));
+		return prev_state == 0x100 ||
+			((prev_state & RAW_STATE_MAX) && !(prev_state & 0xff));
 	}
 	if (number >= REPORT_RELEASE) {
 		return (prev_state & 0x100) != 0;

@@ -3,8 +3,8 @@
 #define LQN_KERNEL_STATE_H
 
 /*
- * The state of one host: what each CPU and each thread is doing. Plain data and look-ups; the rules that
- * change it are in lib/causal.
+ * The state of one host: what each CPU and each thread is doing. Plain data and look-ups; the rules
+ * that change it are in lib/causal.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -55,11 +55,13 @@ struct lqn_open_call {
 	int64_t arg[LQN_CALL_ARGS];
 	int64_t disk_ns;		/* blocked on a device within it */
 	char *text;			/* owned; path */
-	uint64_t object_id;		/* on which it waits: of `object`, or a futex word; 0: nothing known */
+	/* on which it waits: of `object`, or a futex word; 0: nothing known */
+	uint64_t object_id;
 	struct lqn_object *object;	/* pinned: on which it works */
 	struct lqn_object *object2;	/* likewise: source of a sendfile or splice */
 	uint64_t message;		/* number of the message it sends; 0: none */
-	uint64_t woken_from, woken_seq;	/* the message inside whose send this receive was woken last */
+	/* the message inside whose send this receive was woken last */
+	uint64_t woken_from, woken_seq;
 	struct lqn_woken woken[LQN_WOKEN_MAX];
 };
 
@@ -79,7 +81,8 @@ struct lqn_thread {
 	uint64_t parent;
 	int64_t born;			/* -1: before the trace */
 	bool kernel, announced, exited;
-	uint8_t dumped;			/* what the dump of the initial state said of it, enum lqn_dumped */
+	/* what the dump of the initial state said of it, enum lqn_dumped */
+	uint8_t dumped;
 	char comm[LQN_COMM_LEN];
 
 	int32_t cpu;			/* on which it runs, or ran last */
@@ -92,7 +95,8 @@ struct lqn_thread {
 	struct lqn_waker early;		/* RUNNING: woken before it had left the CPU */
 
 	struct lqn_open_call call;
-	struct lqn_object *voter;	/* pinned: a send on it woke this thread in a wait on descriptors … */
+	/* pinned: a send on it woke this thread in a wait on descriptors … */
+	struct lqn_object *voter;
 	int voter_calls;		/* … and it has made so many calls since */
 	uint64_t device;		/* to which it sent its last request; 0: none */
 };
@@ -127,14 +131,20 @@ struct lqn_cpu {
 	struct lqn_context_frame stack[LQN_CONTEXT_DEPTH];
 	uint32_t depth;
 	int64_t last_hardirq;		/* end of the last one; INT64_MIN: none */
-	uint64_t completed;		/* device that completed a request in the present interrupt; 0: none */
+	/* device that completed a request in the present interrupt; 0: none */
+	uint64_t completed;
 	int64_t last_irq, last_irq_end;	/* number of the last device interrupt */
 	bool woke_irq_thread;		/* its handler left the rest to its thread */
-	bool in_hole;			/* since its last switch another was missed: who runs is known from the next one only */
-	uint32_t raised;		/* softirq vectors that the thread itself has asked for, as bits */
-	bool sent_to_self;		/* the current thread has sent something to this host, not yet delivered */
-	struct lqn_tuple queued;	/* connection of the packet that the current thread's own call sent last */
-	struct lqn_arrival arrival;	/* last packet taken in the present interrupt, or by the present kernel thread */
+	/* since its last switch another was missed: who runs is known from the next one only */
+	bool in_hole;
+	/* softirq vectors that the thread itself has asked for, as bits */
+	uint32_t raised;
+	/* the current thread has sent something to this host, not yet delivered */
+	bool sent_to_self;
+	/* connection of the packet that the current thread's own call sent last */
+	struct lqn_tuple queued;
+	/* last packet taken in the present interrupt, or by the present kernel thread */
+	struct lqn_arrival arrival;
 	int64_t first, idle_ns, hardirq_ns, softirq_ns;
 };
 
@@ -142,7 +152,8 @@ struct lqn_host_state {
 	GHashTable *threads;		/* tid -> struct lqn_thread, owned */
 	GHashTable *lives;		/* tid -> how often it was given out anew */
 	GHashTable *processes;		/* pid -> struct lqn_process, owned */
-	GPtrArray *cpus;		/* struct lqn_cpu, owned; by number, NULL where never seen */
+	/* struct lqn_cpu, owned; by number, NULL where never seen */
+	GPtrArray *cpus;
 	uint32_t n_idle;		/* CPUs known to be idle */
 	int64_t idle_ns, idle_since;	/* the host's idle clock: time with an idle CPU */
 };
@@ -179,10 +190,11 @@ static inline int64_t lqn_host_idle_at(const struct lqn_host_state *host, int64_
 void lqn_open_call_clear(struct lqn_open_call *call);
 
 /*
- * What `prev_state` of a sched_switch means: 0 for "goes on wanting the CPU" (preempted or yielded), else the
- * reason it left: 1 interruptible, 2 uninterruptible, 4 stopped or traced, 16 dead. Layouts of Linux before
- * 4.14 hold the raw task state (0 or a value with the TASK_STATE_MAX bit for a preempted task); later ones one
- * bit of TASK_REPORT (0x100 for preempted). `release` may be NULL: then the value decides.
+ * What `prev_state` of a sched_switch means: 0 for "goes on wanting the CPU" (preempted or
+ * yielded), else the reason it left: 1 interruptible, 2 uninterruptible, 4 stopped or traced, 16
+ * dead. Layouts of Linux before 4.14 hold the raw task state (0 or a value with the TASK_STATE_MAX
+ * bit for a preempted task); later ones one bit of TASK_REPORT (0x100 for preempted). `release` may
+ * be NULL: then the value decides.
  */
 uint32_t lqn_prev_state(int64_t prev_state, const char *release);
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
-/* System calls: which of their arguments goes where in a record. Names of fields are LTTng's first, then the kernel's. */
+/*
+ * System calls: which of their arguments goes where in a record. Names of fields are LTTng's first,
+ * then the kernel's.
+ */
 #include "layout/tables.h"
 
 #define ARG(names, n) { names, LQN_FIELD_64, offsetof(struct lqn_record, entry.arg[n]) }
@@ -13,12 +16,14 @@ static const struct lqn_layout_field none[] = { END };
 static const struct lqn_layout_field ret[] = { RET, END };
 static const struct lqn_layout_field fd[] = { ARG("fd", 0), END };
 static const struct lqn_layout_field fd_count[] = { ARG("fd", 0), ARG("count|len|size", 1), END };
-static const struct lqn_layout_field receive[] = { ARG("fd", 0), ARG("size|len", 1), ARG("flags", 2), END };
+static const struct lqn_layout_field receive[] = { ARG("fd", 0), ARG("size|len", 1),
+	ARG("flags", 2), END };
 static const struct lqn_layout_field mq_send[] = {
 	ARG("mqdes", 0), ARG("msg_len", 1), ARG("msg_prio", 2), END
 };
 static const struct lqn_layout_field mqdes[] = { ARG("mqdes", 0), END };
-static const struct lqn_layout_field sendfile[] = { ARG("out_fd", 0), ARG("count", 1), ARG("in_fd", 2), END };
+static const struct lqn_layout_field sendfile[] = { ARG("out_fd", 0), ARG("count", 1),
+	ARG("in_fd", 2), END };
 static const struct lqn_layout_field splice[] = {
 	ARG("fd_out|fdout", 0), ARG("len", 1), ARG("fd_in|fdin", 2), END
 };
@@ -30,13 +35,15 @@ static const struct lqn_layout_field futex[] = {
 	ARG("uaddr", 0), ARG("op", 1), ARG("val", 2), ARG("uaddr2", 3), END
 };
 static const struct lqn_layout_field path[] = { TEXT("filename|pathname|oldname|u_name"), END };
-static const struct lqn_layout_field open_path[] = { TEXT("filename|pathname"), ARG("flags", 1), END };
+static const struct lqn_layout_field open_path[] = { TEXT("filename|pathname"), ARG("flags", 1),
+	END };
 static const struct lqn_layout_field mknod[] = { TEXT("filename|pathname"), ARG("mode", 1), END };
 static const struct lqn_layout_field family[] = { ARG("family", 0), ARG("type", 1), END };
 static const struct lqn_layout_field epoll_ctl[] = {
 	ARG("epfd", 0), ARG("op_enum|op", 1), ARG("fd", 2), END
 };
-static const struct lqn_layout_field range[] = { ARG("fd", 0), ARG("max_fd", 1), ARG("flags", 2), END };
+static const struct lqn_layout_field range[] = { ARG("fd", 0), ARG("max_fd", 1), ARG("flags", 2),
+	END };
 static const struct lqn_layout_field dup[] = { ARG("fildes|oldfd", 0), ARG("newfd", 1), END };
 static const struct lqn_layout_field fcntl[] = { ARG("fd", 0), ARG("cmd", 1), ARG("arg", 2), END };
 static const struct lqn_layout_field clone_flags[] = { ARG("clone_flags|flags", 0), END };

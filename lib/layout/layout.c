@@ -6,7 +6,10 @@
 
 #include "layout/tables.h"
 
-/* perf puts the subsystem in front of a tracepoint's name. A user-space provider may not be taken for one. */
+/*
+ * perf puts the subsystem in front of a tracepoint's name. A user-space provider may not be taken
+ * for one.
+ */
 static const char *const subsystems[] = {
 	"sched:", "irq:", "timer:", "net:", "block:", "skb:", "syscalls:", "irq_vectors:",
 };
@@ -97,7 +100,10 @@ void lqn_record_init(struct lqn_record *rec, const struct lqn_layout_event *ev)
 		}
 		break;
 	case LQN_REC_SWITCH:
-		/* without the field a thread that leaves the CPU counts as blocked: the commoner of the two */
+		/*
+		 * without the field a thread that leaves the CPU counts as blocked: the commoner of
+		 * the two
+		 */
 		rec->sw.prev_state = 1;
 		break;
 	case LQN_REC_FORK:

@@ -3,9 +3,9 @@
 #define LQN_LAYOUT_LAYOUT_H
 
 /*
- * Tables that map the event classes of a tracer to struct lqn_record. A new tracer, or a new name of an
- * event or field, is a new row in one of the tables (kernel-events.c, calls.c, spans.c); the plugin looks an event
- * class up once, resolves its fields to indices, and fills records by them.
+ * Tables that map the event classes of a tracer to struct lqn_record. A new tracer, or a new name
+ * of an event or field, is a new row in one of the tables (kernel-events.c, calls.c, spans.c); the
+ * plugin looks an event class up once, resolves its fields to indices, and fills records by them.
  */
 #include <stddef.h>
 
@@ -16,15 +16,28 @@ enum lqn_field_kind {
 	LQN_FIELD_I32,		/* any integer, boolean or enumeration; clamped */
 	LQN_FIELD_U32,
 	LQN_FIELD_64,		/* int64_t or uint64_t */
-	LQN_FIELD_COMM,		/* char[LQN_COMM_LEN]: string, or array of 8-bit integers with or without a zero */
+	/* char[LQN_COMM_LEN]: string, or array of 8-bit integers with or without a zero */
+	LQN_FIELD_COMM,
 	LQN_FIELD_TEXT,		/* `text` of the record: string or array, copied */
-	LQN_FIELD_FDS,		/* exit.fd and exit.n_fds: array of integers, or of structures with `fd` (epoll: `data_union.fd`) */
-	LQN_FIELD_ID,		/* uint64_t: an integer, or the last 16 digits of a hexadecimal string; 0 if it is neither */
-	LQN_FIELD_PACKET,	/* the network header with all that it holds: packet.saddr and so on */
+	/*
+	 * exit.fd and exit.n_fds: array of integers, or of structures with `fd` (epoll:
+	 * `data_union.fd`)
+	 */
+	LQN_FIELD_FDS,
+	/*
+	 * uint64_t: an integer, or the last 16 digits of a hexadecimal string; 0 if it is neither
+	 */
+	LQN_FIELD_ID,
+	/* the network header with all that it holds: packet.saddr and so on */
+	LQN_FIELD_PACKET,
 };
 
 struct lqn_layout_field {
-	const char *names;	/* alternatives, separated by `|`, best first; a leading `_` of the trace's name does not count */
+	/*
+	 * alternatives, separated by `|`, best first; a leading `_` of the trace's name does not
+	 * count
+	 */
+	const char *names;
 	enum lqn_field_kind kind;
 	size_t offset;		/* into struct lqn_record */
 };
@@ -45,7 +58,10 @@ const struct lqn_layout_event *lqn_layout_find(const char *name);
 /* The row for an event class of a user-space trace that tells of spans; NULL: it does not. */
 const struct lqn_layout_event *lqn_layout_find_span(const char *name);
 
-/* An event's name without the tracer's prefix: `openat` of `syscall_entry_openat`. Points into `name`. */
+/*
+ * An event's name without the tracer's prefix: `openat` of `syscall_entry_openat`. Points into
+ * `name`.
+ */
 const char *lqn_layout_short_name(const char *name);
 
 /* The name of a call as in enum lqn_call (`recvmsg`); `other` beyond the table. */

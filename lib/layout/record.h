@@ -101,7 +101,8 @@ struct lqn_record {
 	const char *name;	/* the event's name; interned, lives for ever */
 	char *text;		/* owned by whoever holds the record; NULL if none */
 	int32_t cpu;		/* -1 if the stream does not say */
-	int32_t tid;		/* of the current thread, from a context field; -1 if there is none */
+	/* of the current thread, from a context field; -1 if there is none */
+	int32_t tid;
 	uint8_t type;		/* enum lqn_record_type */
 	uint8_t kind;		/* enum lqn_context, enum lqn_call, or 0 */
 	union {
@@ -124,8 +125,10 @@ struct lqn_record {
 			int32_t tid;
 		} life;
 		struct {
-			int64_t id;		/* interrupt number, softirq vector, or timer address */
-			int32_t ret;		/* of a device's handler: 2 = it has woken its thread */
+			/* interrupt number, softirq vector, or timer address */
+			int64_t id;
+			/* of a device's handler: 2 = it has woken its thread */
+			int32_t ret;
 			char name[LQN_COMM_LEN];	/* of the device */
 		} irq;
 		struct {
@@ -138,7 +141,8 @@ struct lqn_record {
 		} exit;
 		struct {
 			uint64_t skb;		/* address of the socket buffer */
-			uint64_t saddr, daddr;	/* IPv4 address, or a hash of an IPv6 one; 0 if no IP packet */
+			/* IPv4 address, or a hash of an IPv6 one; 0 if no IP packet */
+			uint64_t saddr, daddr;
 			uint32_t seq;		/* TCP */
 			uint32_t len;		/* bytes behind the link header, or copied */
 			uint16_t sport, dport;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Spans as programs trace them into LTTng-UST: events of a begin and an end, with identities as hexadecimal text or numbers.
- * A new instrumentation is a pair of rows here.
+ * Spans as programs trace them into LTTng-UST: events of a begin and an end, with identities as
+ * hexadecimal text or numbers. A new instrumentation is a pair of rows here.
  */
 #include "layout/tables.h"
 

@@ -12,6 +12,6 @@ struct lqn_layout_call {
 
 extern const struct lqn_layout_event lqn_layout_kernel_events[];	/* closed by a NULL name */
 extern const struct lqn_layout_call lqn_layout_calls[];			/* likewise */
-extern const struct lqn_layout_call lqn_layout_other_call;		/* for a call not in the table */
+extern const struct lqn_layout_call lqn_layout_other_call; /* for a call not in the table */
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The walk backwards. A frame is a thread and a stretch of time that it has to account for; a wait in it is accounted
- * for by who ended it, in a frame of its own which ends before. Thus the pieces tile the whole, and what a waker did
- * before the waiter began to wait is never on the path.
+ * The walk backwards. A frame is a thread and a stretch of time that it has to account for; a wait
+ * in it is accounted for by who ended it, in a frame of its own which ends before. Thus the pieces
+ * tile the whole, and what a waker did before the waiter began to wait is never on the path.
  */
 #include "path/path.h"
 
@@ -14,24 +14,25 @@
 struct frame {
 	struct lqn_actor *actor;
 	int64_t begin, end;	/* what is left: the walk moves `end` */
-	struct lqn_invocation *work;	/* what the thread worked on at the end; NULL: nothing known */
-	struct lqn_invocation *request;	/* for which the path is here; inside a process a thread may work on another */
+	/* what the thread worked on at the end; NULL: nothing known */
+	struct lqn_invocation *work;
+	/* for which the path is here; inside a process a thread may work on another */
+	struct lqn_invocation *request;
 	int64_t floor;		/* begin of `work`; INT64_MIN: none */
 };
 
 struct walk {
 	const struct lqn_analysis *analysis;
 	GArray *pieces;			/* struct lqn_path_piece, latest first while walking */
-	GHashTable *invocations;
-	unsigned flags;
+	GHashTable *invocations;	/* NULL: the path is a thread's, not a request's */
 	struct frame frames[FRAMES_MAX];
 	unsigned depth;
 	const struct frame *from;	/* the frame that is being accounted for; NULL at first */
 };
 
 /* The piece, to be told more of; NULL if it has no length. */
-static struct lqn_path_piece *add(struct walk *walk, const struct lqn_actor *actor, int64_t begin, int64_t end,
-	enum lqn_path_kind kind, const char *detail)
+static struct lqn_path_piece *add(struct walk *walk, const struct lqn_actor *actor, int64_t begin,
+	int64_t end, enum lqn_path_kind kind, const char *detail)
 {
 	struct lqn_path_piece piece = {
 		.begin = begin, .end = end, .thread = actor->key, .task = lqn_service_name(actor),
@@ -46,8 +47,9 @@ static struct lqn_path_piece *add(struct walk *walk, const struct lqn_actor *act
 	return &g_array_index(walk->pieces, struct lqn_path_piece, walk->pieces->len - 1);
 }
 
-static void add_wait(struct walk *walk, const struct lqn_actor *actor, const struct lqn_interval *wait, int64_t begin,
-	int64_t end, enum lqn_path_kind kind, const char *detail)
+static void add_wait(struct walk *walk, const struct lqn_actor *actor,
+	const struct lqn_interval *wait, int64_t begin, int64_t end, enum lqn_path_kind kind,
+	const char *detail)
 {
 	struct lqn_path_piece *piece = add(walk, actor, begin, end, kind, detail);
 
@@ -58,8 +60,8 @@ static void add_wait(struct walk *walk, const struct lqn_actor *actor, const str
 	}
 }
 
-static void add_message(struct walk *walk, const struct lqn_actor *to, const struct lqn_actor *from, int64_t begin,
-	int64_t end)
+static void add_message(struct walk *walk, const struct lqn_actor *to, const struct lqn_actor *from,
+	int64_t begin, int64_t end)
 {
 	struct lqn_path_piece *piece = add(walk, to, begin, end, LQN_PATH_NETWORK, NULL);
 
@@ -105,7 +107,8 @@ static int interval_before(const struct lqn_actor *actor, int64_t ts)
 /* What a thread worked on at `ts`; NULL: nothing known. */
 static struct lqn_invocation *work_at(const struct walk *walk, struct lqn_actor *actor, int64_t ts)
 {
-	GPtrArray *mine = walk->flags & LQN_WALK_REQUEST ? g_hash_table_lookup(walk->invocations, actor) : NULL;
+	GPtrArray *mine = walk->invocations ?
+		g_hash_table_lookup(walk->invocations, actor) : NULL;
 	guint low = 0, high = mine ? mine->len : 0;
 
 	while (low < high) {
@@ -139,11 +142,13 @@ static const struct lqn_receipt *receipt_after(const struct lqn_actor *actor, in
 }
 
 /*
- * The message that a wait was for, if it was sent after the waking and before the thread had a CPU: the reader of a unix
- * socket wakes the writer that already waits for the answer (there is room to write), and who sends the answer then finds
- * nobody to wake. NULL: the waking was for what the wait was for.
+ * The message that a wait was for, if it was sent after the waking and before the thread had a CPU:
+ * the reader of a unix socket wakes the writer that already waits for the answer (there is room to
+ * write), and who sends the answer then finds nobody to wake. NULL: the waking was for what the
+ * wait was for.
  */
-static const struct lqn_receipt *late_message(const struct lqn_actor *actor, const struct lqn_interval *wait)
+static const struct lqn_receipt *late_message(
+	const struct lqn_actor *actor, const struct lqn_interval *wait)
 {
 	const struct lqn_receipt *receipt = wait->wake >= 0 && wait->call_begin > 0 ?
 		receipt_after(actor, wait->end) : NULL;
@@ -168,7 +173,8 @@ static void push(struct walk *walk, struct lqn_actor *actor, int64_t begin, int6
 		return;
 	}
 	if (walk->depth == FRAMES_MAX) {
-		add(walk, actor, begin, end, LQN_PATH_OTHER, g_intern_static_string("chain too long"));
+		add(walk, actor, begin, end, LQN_PATH_OTHER,
+			g_intern_static_string("chain too long"));
 		return;
 	}
 	work = work_at(walk, actor, end);
@@ -182,14 +188,16 @@ static void push(struct walk *walk, struct lqn_actor *actor, int64_t begin, int6
 
 static const char *device_name(uint64_t device)
 {
-	g_autofree char *name = g_strdup_printf("device %u:%u", (unsigned) (device >> 20), (unsigned) (device & 0xfffff));
+	g_autofree char *name = g_strdup_printf(
+		"device %u:%u", (unsigned) (device >> 20), (unsigned) (device & 0xfffff));
 
 	return g_intern_string(name);
 }
 
 static const char *held_by(const struct lqn_actor *holder)
 {
-	g_autofree char *text = g_strdup_printf("held by %s", holder && holder->comm ? holder->comm : "nobody known");
+	g_autofree char *text = g_strdup_printf(
+		"held by %s", holder && holder->comm ? holder->comm : "nobody known");
 
 	return g_intern_string(text);
 }
@@ -201,15 +209,16 @@ static const char *cause_detail(const struct lqn_interval *wait)
 	if (wait->call == LQN_CALL_NONE) {
 		return lqn_cause_name(wait->cause);
 	}
-	text = g_strdup_printf("%s in %s", lqn_cause_name(wait->cause), lqn_call_name((enum lqn_call) wait->call));
+	text = g_strdup_printf(
+		"%s in %s", lqn_cause_name(wait->cause), lqn_call_name((enum lqn_call) wait->call));
 	return g_intern_string(text);
 }
 
 static bool is_file_call(uint8_t call)
 {
-	return call == LQN_CALL_PREAD || call == LQN_CALL_PWRITE || call == LQN_CALL_FSYNC || call == LQN_CALL_READ ||
-		call == LQN_CALL_WRITE || call == LQN_CALL_OPEN || call == LQN_CALL_PATH || call == LQN_CALL_READV ||
-		call == LQN_CALL_WRITEV;
+	return call == LQN_CALL_PREAD || call == LQN_CALL_PWRITE || call == LQN_CALL_FSYNC ||
+		call == LQN_CALL_READ || call == LQN_CALL_WRITE || call == LQN_CALL_OPEN ||
+		call == LQN_CALL_PATH || call == LQN_CALL_READV || call == LQN_CALL_WRITEV;
 }
 
 static bool is_lock(const struct lqn_actor *actor, const struct lqn_interval *wait)
@@ -218,12 +227,17 @@ static bool is_lock(const struct lqn_actor *actor, const struct lqn_interval *wa
 		lqn_word_is_lock(lqn_party_word(actor->host, wait->object));
 }
 
-/* A wait that a packet ended: who sent it, and when; NULL: not traced, or by a clock that is ahead of ours. */
-static struct lqn_actor *sender_of(const struct walk *walk, const struct lqn_actor *actor, const struct lqn_interval *wait,
-	int64_t end, int64_t *sent)
+/*
+ * A wait that a packet ended: who sent it, and when; NULL: not traced, or by a clock that is ahead
+ * of ours.
+ */
+static struct lqn_actor *sender_of(const struct walk *walk, const struct lqn_actor *actor,
+	const struct lqn_interval *wait, int64_t end, int64_t *sent)
 {
-	const struct lqn_packet *arrival = wait->via ? lqn_packet_arrival(actor->host, wait->via) : NULL;
-	const struct lqn_packet *origin = arrival ? lqn_packet_origin(walk->analysis, arrival) : NULL;
+	const struct lqn_packet *arrival =
+		wait->via ? lqn_packet_arrival(actor->host, wait->via) : NULL;
+	const struct lqn_packet *origin =
+		arrival ? lqn_packet_origin(walk->analysis, arrival) : NULL;
 	const struct lqn_receipt *receipt;
 	struct lqn_actor *by = NULL;
 
@@ -238,8 +252,8 @@ static struct lqn_actor *sender_of(const struct walk *walk, const struct lqn_act
 }
 
 /* Accounts for [begin, end) in which `actor` was blocked; `wait` is the block that ended it. */
-static void blocked(struct walk *walk, struct lqn_actor *actor, const struct lqn_interval *wait, int64_t begin,
-	int64_t end)
+static void blocked(struct walk *walk, struct lqn_actor *actor, const struct lqn_interval *wait,
+	int64_t begin, int64_t end)
 {
 	struct lqn_actor *by = find_actor(actor, wait->by);
 	const struct lqn_receipt *late = late_message(actor, wait);
@@ -252,7 +266,7 @@ static void blocked(struct walk *walk, struct lqn_actor *actor, const struct lqn
 		push(walk, late->sender, begin, end);
 		return;
 	}
-	if ((walk->flags & LQN_WALK_REQUEST) && is_lock(actor, wait)) {
+	if (walk->invocations && is_lock(actor, wait)) {
 		add_wait(walk, actor, wait, begin, end, LQN_PATH_LOCK, held_by(by));
 		return;
 	}
@@ -291,8 +305,8 @@ static void blocked(struct walk *walk, struct lqn_actor *actor, const struct lqn
 }
 
 /* Accounts for the time between a waking and the CPU. */
-static void runnable(struct walk *walk, const struct lqn_actor *actor, const struct lqn_interval *it, int64_t begin,
-	int64_t end)
+static void runnable(struct walk *walk, const struct lqn_actor *actor,
+	const struct lqn_interval *it, int64_t begin, int64_t end)
 {
 	if (it->preempted) {
 		const struct lqn_actor *by = find_actor(actor, it->by);
@@ -306,18 +320,22 @@ static void runnable(struct walk *walk, const struct lqn_actor *actor, const str
 }
 
 /*
- * The first of the blocks of one call that has not returned in between: they are one wait, whose first wakings were for
- * nothing. Not so those that only what they wait for can end: a write waits for its data, then for the journal.
+ * The first of the blocks of one call that has not returned in between: they are one wait, whose
+ * first wakings were for nothing. Not so those that only what they wait for can end: a write waits
+ * for its data, then for the journal.
  */
 static int64_t wait_begin(const struct lqn_actor *actor, int index)
 {
-	const struct lqn_interval *it = &g_array_index(actor->intervals, struct lqn_interval, index);
+	const struct lqn_interval *it =
+		&g_array_index(actor->intervals, struct lqn_interval, index);
 	int64_t begin = it->begin;
 
 	for (int i = index - 1; i >= 0 && it->call_begin > 0; i--) {
-		const struct lqn_interval *earlier = &g_array_index(actor->intervals, struct lqn_interval, i);
+		const struct lqn_interval *earlier =
+			&g_array_index(actor->intervals, struct lqn_interval, i);
 
-		if (earlier->preempted ? earlier->begin < it->call_begin : earlier->call_begin != it->call_begin) {
+		if (earlier->preempted ? earlier->begin < it->call_begin :
+				earlier->call_begin != it->call_begin) {
 			break;
 		}
 		if (it->state == 2 || (!earlier->preempted && earlier->state == 2)) {
@@ -331,7 +349,8 @@ static int64_t wait_begin(const struct lqn_actor *actor, int index)
 }
 
 /* True if what woke a thread at `ts` was done for the request that it then worked on. */
-static bool woke_for(const struct walk *walk, struct lqn_actor *by, int64_t ts, struct lqn_invocation *request)
+static bool woke_for(
+	const struct walk *walk, struct lqn_actor *by, int64_t ts, struct lqn_invocation *request)
 {
 	struct lqn_invocation *work = work_at(walk, by, ts);
 
@@ -339,10 +358,11 @@ static bool woke_for(const struct walk *walk, struct lqn_actor *by, int64_t ts, 
 }
 
 /*
- * A frame has come down to the begin of the invocation. What is left is the time in which the request had been made
- * and nobody worked on it: on its way, in a queue, or handed over inside the process, where the thread that was woken
- * for it need not be the one that took it. Before that it was with who received it first or, if it was not made by who
- * waits for the answer, with who passed it on.
+ * A frame has come down to the begin of the invocation. What is left is the time in which the
+ * request had been made and nobody worked on it: on its way, in a queue, or handed over inside the
+ * process, where the thread that was woken for it need not be the one that took it. Before that it
+ * was with who received it first or, if it was not made by who waits for the answer, with who
+ * passed it on.
  */
 static void below_floor(struct walk *walk, struct frame frame, const struct lqn_interval *wait)
 {
@@ -350,7 +370,8 @@ static void below_floor(struct walk *walk, struct frame frame, const struct lqn_
 	struct lqn_actor *from = message && message->sent < frame.floor ? message->sender : NULL;
 	struct lqn_invocation *request = frame.request;
 	bool other = lqn_final(frame.work) != request;
-	bool handed_over = other || (request->actor != frame.actor && request->actor->unit == frame.actor->unit);
+	bool handed_over = other ||
+		(request->actor != frame.actor && request->actor->unit == frame.actor->unit);
 	int64_t end = frame.end, sent = message ? message->sent : 0;
 
 	if (wait && wait->end == frame.floor && !wait->preempted && wait->wake >= 0) {
@@ -378,7 +399,10 @@ static void below_floor(struct walk *walk, struct frame frame, const struct lqn_
 	add(walk, frame.actor, frame.begin, end, LQN_PATH_QUEUE, NULL);
 }
 
-/* Takes one step back in a frame; the frame is off the stack, and put back if something is left of it. */
+/*
+ * Takes one step back in a frame; the frame is off the stack, and put back if something is left of
+ * it.
+ */
 static void step(struct walk *walk, struct frame frame)
 {
 	int index = interval_before(frame.actor, frame.end);
@@ -391,7 +415,8 @@ static void step(struct walk *walk, struct frame frame)
 		below_floor(walk, frame, it);
 		return;
 	}
-	if (!it && frame.actor->seen > MAX(frame.begin, frame.floor) && frame.actor->seen != INT64_MAX) {
+	if (!it && frame.actor->seen > MAX(frame.begin, frame.floor) &&
+			frame.actor->seen != INT64_MAX) {
 		int64_t seen = MIN(frame.actor->seen, frame.end);
 
 		add(walk, frame.actor, seen, frame.end, LQN_PATH_CPU, NULL);
@@ -408,7 +433,8 @@ static void step(struct walk *walk, struct frame frame)
 		from = MAX(wake_of(frame.actor, it), frame.begin);
 		runnable(walk, frame.actor, it, from, frame.end);
 		if (from == it->wake && from > frame.begin && it->wake == it->begin) {
-			from = it->begin;	/* woken before it had left: the wait has no length */
+			/* woken before it had left: the wait has no length */
+			from = it->begin;
 		}
 	} else {
 		from = MAX(wait_begin(frame.actor, index), frame.begin);
@@ -429,15 +455,18 @@ static void step(struct walk *walk, struct frame frame)
 	}
 }
 
-void lqn_path_walk(const struct lqn_analysis *analysis, struct lqn_actor *actor, int64_t begin, int64_t end,
-	unsigned flags, GHashTable *invocations, GArray *pieces)
+void lqn_path_walk(const struct lqn_analysis *analysis, struct lqn_actor *actor, int64_t begin,
+	int64_t end, GHashTable *invocations, GArray *pieces)
 {
-	struct walk walk = { .analysis = analysis, .pieces = pieces, .invocations = invocations, .flags = flags };
+	struct walk walk = {
+		.analysis = analysis, .pieces = pieces, .invocations = invocations,
+	};
 	guint first = pieces->len;
 
 	push(&walk, actor, begin, end);
 	if (walk.depth > 0) {
-		walk.frames[0].floor = INT64_MIN;	/* the request's own thread has nothing before it */
+		/* the request's own thread has nothing before it */
+		walk.frames[0].floor = INT64_MIN;
 	}
 	while (walk.depth > 0) {
 		step(&walk, walk.frames[--walk.depth]);

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 
-/* The paths of all requests, and what they have in common: where the mean request's time goes, and the slow one's. */
+/*
+ * The paths of all requests, and what they have in common: where the mean request's time goes, and
+ * the slow one's.
+ */
 #include "path/path.h"
 
 #include <string.h>
 
 #define SLOW 0.95	/* requests from this quantile on are the slow ones */
-
-void lqn_request_path_free(struct lqn_request_path *path)
-{
-	if (path) {
-		g_array_free(path->pieces, TRUE);
-		g_free(path);
-	}
-}
 
 static gint by_begin(gconstpointer a, gconstpointer b)
 {
@@ -51,10 +46,15 @@ static GHashTable *index_invocations(const struct lqn_analysis *a)
 	return index;
 }
 
+struct request {
+	struct lqn_request_path path;	/* without its pieces */
+	struct lqn_actor *actor;
+};
+
 static gint by_length(gconstpointer a, gconstpointer b)
 {
-	const struct lqn_request_path *x = *(const struct lqn_request_path *const *) a;
-	const struct lqn_request_path *y = *(const struct lqn_request_path *const *) b;
+	const struct lqn_request_path *x = &((const struct request *) a)->path;
+	const struct lqn_request_path *y = &((const struct request *) b)->path;
 	int64_t p = x->end - x->begin, q = y->end - y->begin;
 
 	if (p != q) {
@@ -78,45 +78,70 @@ static gint by_mean(gconstpointer a, gconstpointer b)
 	return order ? order : g_strcmp0(x->detail, y->detail);
 }
 
-/* Mean time per request by task, kind and detail, over paths [from, to). */
-static GArray *profile(const GPtrArray *paths, guint from, guint to)
+/*
+ * ---- shares: a set of struct lqn_path_share, owned; there may be as many as threads have names
+ * ----
+ */
+
+static guint hash_share(gconstpointer data)
+{
+	const struct lqn_path_share *share = data;
+
+	/* the names are interned */
+	return g_direct_hash(share->task) * 31 + g_direct_hash(share->detail) * 17 + share->kind;
+}
+
+static gboolean equal_share(gconstpointer a, gconstpointer b)
+{
+	const struct lqn_path_share *x = a, *y = b;
+
+	return x->task == y->task && x->detail == y->detail && x->kind == y->kind;
+}
+
+static void add_pieces(GHashTable *shares, const GArray *pieces)
+{
+	for (guint i = 0; i < pieces->len; i++) {
+		const struct lqn_path_piece *piece =
+			&g_array_index(pieces, struct lqn_path_piece, i);
+		struct lqn_path_share key = { piece->task, piece->detail, piece->kind, 0 };
+		struct lqn_path_share *share = g_hash_table_lookup(shares, &key);
+
+		if (!share) {
+			share = g_memdup2(&key, sizeof(key));
+			g_hash_table_add(shares, share);
+		}
+		share->mean += (double) (piece->end - piece->begin);
+	}
+}
+
+/* Mean time per request by task, kind and detail, largest first. Takes the sums. */
+static GArray *profile(GHashTable *sums, guint requests)
 {
 	GArray *shares = g_array_new(FALSE, FALSE, sizeof(struct lqn_path_share));
+	GHashTableIter iter;
+	gpointer key;
 
-	for (guint i = from; i < to; i++) {
-		const struct lqn_request_path *path = paths->pdata[i];
+	g_hash_table_iter_init(&iter, sums);
+	while (g_hash_table_iter_next(&iter, &key, NULL)) {
+		struct lqn_path_share share = *(const struct lqn_path_share *) key;
 
-		for (guint k = 0; k < path->pieces->len; k++) {
-			const struct lqn_path_piece *piece = &g_array_index(path->pieces, struct lqn_path_piece, k);
-			struct lqn_path_share share = { piece->task, piece->detail, piece->kind, 0 };
-			guint s = 0;
-
-			for (; s < shares->len; s++) {
-				const struct lqn_path_share *it = &g_array_index(shares, struct lqn_path_share, s);
-
-				if (it->task == share.task && it->detail == share.detail && it->kind == share.kind) {
-					break;
-				}
-			}
-			if (s == shares->len) {
-				g_array_append_val(shares, share);
-			}
-			g_array_index(shares, struct lqn_path_share, s).mean += (double) (piece->end - piece->begin);
-		}
+		share.mean /= requests;
+		g_array_append_val(shares, share);
 	}
-	for (guint s = 0; s < shares->len; s++) {
-		g_array_index(shares, struct lqn_path_share, s).mean /= MAX(to - from, 1u);
-	}
+	g_hash_table_destroy(sums);
 	g_array_sort(shares, by_mean);
 	return shares;
 }
 
-static bool is_tiled(const struct lqn_request_path *path)
+/* ---- paths ---- */
+
+static bool is_tiled(const struct lqn_request_path *path, const GArray *pieces)
 {
 	int64_t at = path->begin;
 
-	for (guint i = 0; i < path->pieces->len; i++) {
-		const struct lqn_path_piece *piece = &g_array_index(path->pieces, struct lqn_path_piece, i);
+	for (guint i = 0; i < pieces->len; i++) {
+		const struct lqn_path_piece *piece =
+			&g_array_index(pieces, struct lqn_path_piece, i);
 
 		if (piece->begin != at || piece->end < at) {
 			return false;
@@ -126,78 +151,114 @@ static bool is_tiled(const struct lqn_request_path *path)
 	return at == path->end;
 }
 
-static struct lqn_request_path *copy(const struct lqn_request_path *path)
+static struct lqn_request_path *copy(const struct lqn_request_path *path, GArray *pieces)
 {
 	struct lqn_request_path *other = g_memdup2(path, sizeof(*path));
 
-	other->pieces = g_array_copy(path->pieces);
+	other->pieces = g_array_copy(pieces);
 	return other;
 }
 
-static struct lqn_path_group *group_of(GPtrArray *paths, const char *task)
+/* The requests of a client, shortest first; struct request. */
+static GArray *requests_of(const struct lqn_service *service)
 {
-	struct lqn_path_group *group = g_new0(struct lqn_path_group, 1);
-	guint n = paths->len, slow = (guint) (SLOW * n);
+	GArray *requests = g_array_new(FALSE, FALSE, sizeof(struct request));
+	const char *task = g_intern_string(service->task->name);
+
+	for (guint i = 0; i < service->members->len; i++) {
+		const struct lqn_invocation *it = service->members->pdata[i];
+		struct request request = {
+			.path = { .begin = it->begin,
+				.end = it->end,
+				.thread = it->actor->key,
+				.task = task },
+			.actor = it->actor,
+		};
+
+		g_array_append_val(requests, request);
+	}
+	g_array_sort(requests, by_length);
+	return requests;
+}
+
+static void add_lengths(struct lqn_path_group *group, const GArray *requests)
+{
 	int64_t *const quantiles[] = { &group->p50, &group->p95, &group->p99, &group->max };
 	const double shares[] = { 0.5, 0.95, 0.99, 1 };
+	guint n = requests->len;
 
-	g_ptr_array_sort(paths, by_length);
-	group->task = task;
 	group->requests = n;
 	for (guint i = 0; i < n; i++) {
-		const struct lqn_request_path *path = paths->pdata[i];
+		const struct lqn_request_path *path =
+			&g_array_index(requests, struct request, i).path;
 
 		group->mean += (double) (path->end - path->begin) / n;
 	}
 	for (guint q = 0; q < G_N_ELEMENTS(shares); q++) {
-		const struct lqn_request_path *path = paths->pdata[MIN((guint) (shares[q] * n), n - 1)];
+		guint i = MIN((guint) (shares[q] * n), n - 1);
+		const struct lqn_request_path *path =
+			&g_array_index(requests, struct request, i).path;
 
 		*quantiles[q] = path->end - path->begin;
 	}
-	slow = MIN(slow, n - 1);
-	group->shares = profile(paths, 0, n);
-	group->slow_shares = profile(paths, slow, n);
-	group->typical = copy(paths->pdata[n / 2]);
-	group->slow = copy(paths->pdata[slow]);
+}
+
+/*
+ * Of all the pieces only sums are kept, and those of two requests: they are the largest part of
+ * what is known of a trace.
+ */
+static struct lqn_path_group *group_of(struct lqn_build *build, const struct lqn_service *service,
+	GHashTable *invocations, struct lqn_path_report *report)
+{
+	struct lqn_path_group *group = g_new0(struct lqn_path_group, 1);
+	g_autoptr(GArray) requests = requests_of(service);
+	g_autoptr(GArray) pieces = g_array_new(FALSE, FALSE, sizeof(struct lqn_path_piece));
+	GHashTable *all = g_hash_table_new_full(hash_share, equal_share, g_free, NULL);
+	GHashTable *slow = g_hash_table_new_full(hash_share, equal_share, g_free, NULL);
+	guint n = requests->len, first_slow = MIN((guint) (SLOW * n), n - 1);
+
+	group->task = g_intern_string(service->task->name);
+	add_lengths(group, requests);
+	for (guint i = 0; i < n; i++) {
+		const struct request *request = &g_array_index(requests, struct request, i);
+		const struct lqn_request_path *path = &request->path;
+
+		g_array_set_size(pieces, 0);
+		lqn_path_walk(build->a, request->actor, path->begin, path->end, invocations,
+			pieces);
+		report->requests++;
+		report->not_tiled += !is_tiled(path, pieces);
+		add_pieces(all, pieces);
+		if (i >= first_slow) {
+			add_pieces(slow, pieces);
+		}
+		if (i == n / 2) {
+			group->typical = copy(path, pieces);
+		}
+		if (i == first_slow) {
+			group->slow = copy(path, pieces);
+		}
+		if (report->all) {
+			g_ptr_array_add(report->all, copy(path, pieces));
+		}
+	}
+	group->shares = profile(all, n);
+	group->slow_shares = profile(slow, n - first_slow);
 	return group;
 }
 
 struct lqn_path_report *lqn_paths_build(struct lqn_build *build)
 {
-	struct lqn_path_report *report = g_new0(struct lqn_path_report, 1);
+	struct lqn_path_report *report = lqn_path_report_new(build->a->all_paths);
 	g_autoptr(GHashTable) invocations = index_invocations(build->a);
 
-	report->groups = g_ptr_array_new();
-	report->all = build->a->all_paths ? g_ptr_array_new() : NULL;
 	for (guint i = 0; i < build->services->len; i++) {
 		struct lqn_service *service = build->services->pdata[i];
-		GPtrArray *paths = g_ptr_array_new();
 
-		for (guint k = 0; service->root && k < service->members->len; k++) {
-			const struct lqn_invocation *it = service->members->pdata[k];
-			struct lqn_request_path *path = g_new0(struct lqn_request_path, 1);
-
-			path->begin = it->begin;
-			path->end = it->end;
-			path->thread = it->actor->key;
-			path->task = g_intern_string(service->task->name);
-			path->pieces = g_array_new(FALSE, FALSE, sizeof(struct lqn_path_piece));
-			lqn_path_walk(build->a, it->actor, it->begin, it->end, LQN_WALK_REQUEST, invocations, path->pieces);
-			report->requests++;
-			report->not_tiled += !is_tiled(path);
-			g_ptr_array_add(paths, path);
+		if (service->root && service->members->len > 0) {
+			g_ptr_array_add(
+				report->groups, group_of(build, service, invocations, report));
 		}
-		if (paths->len > 0) {
-			g_ptr_array_add(report->groups, group_of(paths, g_intern_string(service->task->name)));
-		}
-		for (guint k = 0; k < paths->len; k++) {
-			if (report->all) {
-				g_ptr_array_add(report->all, paths->pdata[k]);
-			} else {
-				lqn_request_path_free(paths->pdata[k]);
-			}
-		}
-		g_ptr_array_free(paths, TRUE);
 	}
 	return report;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Names and the end of path reports; they are made by path.c and profile.c. */
+/* A report's life, and names; what is in it is made by path.c and profile.c. */
 #include "path/report.h"
 
 static const char *const kind_names[LQN_PATH_KINDS] = {
@@ -22,22 +22,37 @@ const char *lqn_path_kind_name(enum lqn_path_kind kind)
 	return (unsigned) kind < LQN_PATH_KINDS ? kind_names[kind] : kind_names[LQN_PATH_UNKNOWN];
 }
 
-static void request_free(struct lqn_request_path *request)
+void lqn_request_path_free(struct lqn_request_path *path)
 {
-	if (!request) {
-		return;
+	if (path) {
+		g_array_unref(path->pieces);
+		g_free(path);
 	}
-	g_clear_pointer(&request->pieces, g_array_unref);
-	g_free(request);
 }
 
-static void group_free(struct lqn_path_group *group)
+static void request_free(gpointer path)
 {
+	lqn_request_path_free(path);
+}
+
+static void group_free(gpointer data)
+{
+	struct lqn_path_group *group = data;
+
 	g_clear_pointer(&group->shares, g_array_unref);
 	g_clear_pointer(&group->slow_shares, g_array_unref);
-	request_free(group->typical);
-	request_free(group->slow);
+	lqn_request_path_free(group->typical);
+	lqn_request_path_free(group->slow);
 	g_free(group);
+}
+
+struct lqn_path_report *lqn_path_report_new(bool all)
+{
+	struct lqn_path_report *report = g_new0(struct lqn_path_report, 1);
+
+	report->groups = g_ptr_array_new_with_free_func(group_free);
+	report->all = all ? g_ptr_array_new_with_free_func(request_free) : NULL;
+	return report;
 }
 
 void lqn_path_report_free(struct lqn_path_report *report)
@@ -45,23 +60,7 @@ void lqn_path_report_free(struct lqn_path_report *report)
 	if (!report) {
 		return;
 	}
-	/*
-	 * The elements are freed by hand, so it does not matter whether who made the arrays gave
-	 * them a free function: it is taken away first.
-	 */
-	if (report->groups) {
-		g_ptr_array_set_free_func(report->groups, NULL);
-		for (unsigned i = 0; i < report->groups->len; i++) {
-			group_free(g_ptr_array_index(report->groups, i));
-		}
-		g_ptr_array_unref(report->groups);
-	}
-	if (report->all) {
-		g_ptr_array_set_free_func(report->all, NULL);
-		for (unsigned i = 0; i < report->all->len; i++) {
-			request_free(g_ptr_array_index(report->all, i));
-		}
-		g_ptr_array_unref(report->all);
-	}
+	g_ptr_array_unref(report->groups);
+	g_clear_pointer(&report->all, g_ptr_array_unref);
 	g_free(report);
 }

@@ -13,7 +13,8 @@ enum lqn_path_kind {
 	LQN_PATH_RUNNABLE,	/* woken, waited for a CPU while all were busy */
 	LQN_PATH_WAKEUP,	/* woken, waited for a CPU while one was idle */
 	LQN_PATH_PREEMPTED,	/* `by` ran instead */
-	LQN_PATH_LOCK,		/* waited for a lock (object), its holder not on a CPU for this request */
+	/* waited for a lock (object), its holder not on a CPU for this request */
+	LQN_PATH_LOCK,
 	LQN_PATH_DISK,
 	LQN_PATH_SLEEP,		/* waited for a timer */
 	LQN_PATH_NETWORK,	/* a message or packet under way */
@@ -25,14 +26,17 @@ enum lqn_path_kind {
 const char *lqn_path_kind_name(enum lqn_path_kind kind);
 
 struct lqn_path_piece {
-	int64_t begin, end;		/* ns; pieces are in order and tile the request's window exactly */
+	/* ns; pieces are in order and tile the request's window exactly */
+	int64_t begin, end;
 	uint64_t thread;
 	const char *task;		/* name in the model, or of the process; interned */
 	const char *comm;		/* the thread's; interned */
-	const char *detail;		/* lock, device, cause, who ran instead; interned; may be NULL */
+	/* lock, device, cause, who ran instead; interned; may be NULL */
+	const char *detail;
 	enum lqn_path_kind kind;
 	const char *host;		/* interned */
-	const char *from;		/* a message under way: who sent it; interned; NULL: not known */
+	/* a message under way: who sent it; interned; NULL: not known */
+	const char *from;
 	uint64_t via;			/* of a wait, as in lqn:wait */
 	uint8_t cause;			/* of a wait: enum lqn_cause */
 	bool unseen;			/* the trace does not show what the thread did */
@@ -58,18 +62,26 @@ struct lqn_path_group {			/* all requests of one reference task */
 	uint64_t requests;
 	double mean;			/* ns */
 	int64_t p50, p95, p99, max;	/* ns */
-	GArray *shares;			/* struct lqn_path_share, all requests, largest first; owned */
+	/* struct lqn_path_share, all requests, largest first; owned */
+	GArray *shares;
 	GArray *slow_shares;		/* likewise, requests from p95 on; owned */
-	struct lqn_request_path *typical;	/* the request nearest to the median; owned; may be NULL */
+	/* the request nearest to the median; owned; may be NULL */
+	struct lqn_request_path *typical;
 	struct lqn_request_path *slow;		/* the one nearest to p95; owned; may be NULL */
 };
 
 struct lqn_path_report {
-	GPtrArray *groups;		/* struct lqn_path_group, owned */
+	GPtrArray *groups;		/* struct lqn_path_group, owned; never NULL */
 	uint64_t requests, not_tiled;	/* not_tiled must be 0 */
-	GPtrArray *all;			/* struct lqn_request_path *, owned; every request if they were asked for, else NULL */
+	/* struct lqn_request_path *, owned; every request if they were asked for, else NULL */
+	GPtrArray *all;
 };
 
+/* An empty report; `all`: that keeps every request. Free with lqn_path_report_free(). */
+struct lqn_path_report *lqn_path_report_new(bool all);
 void lqn_path_report_free(struct lqn_path_report *report);
+
+/* Frees a path with its pieces. */
+void lqn_request_path_free(struct lqn_request_path *path);
 
 #endif

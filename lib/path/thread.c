@@ -99,7 +99,7 @@ static char *cause_of(const struct lqn_analysis *a, const struct lqn_path_piece 
 	switch (piece->kind) {
 	case LQN_PATH_PREEMPTED:
 		return piece->detail ? g_strdup_printf("preempted by %s", piece->detail) :
-				       g_strdup("preempted");
+			g_strdup("preempted");
 	case LQN_PATH_RUNNABLE:
 		return g_strdup("woken, all CPUs busy");
 	case LQN_PATH_SLEEP:
@@ -113,7 +113,7 @@ static char *cause_of(const struct lqn_analysis *a, const struct lqn_path_piece 
 			g_strdup("file");
 	case LQN_PATH_NETWORK:
 		return piece->from ? g_strdup_printf("%s->%s", piece->from, piece->comm) :
-				     g_strdup(piece->detail);
+			g_strdup(piece->detail);
 	case LQN_PATH_UNKNOWN:
 		return g_strdup(piece->detail ? piece->detail : "unknown: no wakeup seen");
 	case LQN_PATH_OTHER:
@@ -150,7 +150,7 @@ static void add_row(const struct lqn_analysis *a, GArray *rows, const struct lqn
 		NULL;
 
 	if (last && last->state == row.state && last->thread == row.thread &&
-		last->host == row.host && last->cause == row.cause) {
+			last->host == row.host && last->cause == row.cause) {
 		last->end = row.end;
 	} else {
 		g_array_append_val(rows, row);
@@ -177,7 +177,7 @@ static void match_host(const struct lqn_party *host, const char *wanted, GPtrArr
 			continue;	/* only spoken of */
 		}
 		if (is_tid ? (int64_t) (uint32_t) actor->key == tid :
-			     g_strcmp0(actor->comm, wanted) == 0) {
+				g_strcmp0(actor->comm, wanted) == 0) {
 			if (is_tid && found->len > first) {
 				/* the number's last owner is meant */
 				g_ptr_array_set_size(found, (gint) first);
@@ -192,8 +192,8 @@ static void match_host(const struct lqn_party *host, const char *wanted, GPtrArr
 			actor->exe;
 
 		if (actor->seen != INT64_MAX && actor->unit->main == actor &&
-			(g_str_equal(lqn_service_name(actor), wanted) ||
-				g_strcmp0(exe, wanted) == 0)) {
+				(g_str_equal(lqn_service_name(actor), wanted) ||
+					g_strcmp0(exe, wanted) == 0)) {
 			g_ptr_array_add(found, actor);
 		}
 	}
@@ -394,7 +394,7 @@ struct lqn_thread_path *lqn_analysis_thread_path(struct lqn_analysis *a, GError 
 	path->comm = actor->comm ? actor->comm : "";
 	path->rows = g_array_new(FALSE, FALSE, sizeof(struct lqn_thread_row));
 	pieces = g_array_new(FALSE, FALSE, sizeof(struct lqn_path_piece));
-	lqn_path_walk(a, actor, path->begin, path->end, 0, NULL, pieces);
+	lqn_path_walk(a, actor, path->begin, path->end, NULL, pieces);
 	for (guint i = 0; i < pieces->len; i++) {
 		add_row(a, path->rows, &g_array_index(pieces, struct lqn_path_piece, i));
 	}

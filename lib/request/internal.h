@@ -80,7 +80,7 @@ struct lqn_invocation {
 };
 
 struct lqn_note {				/* a message under way */
-	struct lqn_note *next;
+	struct lqn_note *next, *prev;
 	uint64_t seq;
 	struct lqn_arc *arc;			/* the request that it is */
 	struct lqn_invocation *reply_of;	/* the invocation that it answers */
@@ -107,6 +107,7 @@ struct lqn_end {
 	uint64_t sends;				/* in all that has come by now, later than what is worked on */
 	GPtrArray *readers;			/* struct lqn_actor, the first LQN_READERS_MAX; owned; NULL: none */
 	struct lqn_note *notes, *last_note;	/* sent, not received; oldest first */
+	uint32_t n_notes;
 	GQueue open;				/* struct lqn_invocation: requests received here, not answered */
 	GQueue calls;				/* struct lqn_arc: requests sent here, not answered */
 };

@@ -10,6 +10,7 @@
  */
 #include "internal.h"
 
+#define NOTES_MAX 65536	/* messages that nobody receives; the engine keeps no more */
 #define HOPS_MAX 8	/* callers looked through for the one who reads a queue */
 
 static bool is_stream(const struct lqn_end *end)
@@ -29,38 +30,50 @@ static struct lqn_end *target(struct lqn_end *end)
 	return is_shared(end) ? end : lqn_end_real(end->peer);
 }
 
+static void unlink_note(struct lqn_end *end, struct lqn_note *it)
+{
+	*(it->prev ? &it->prev->next : &end->notes) = it->next;
+	*(it->next ? &it->next->prev : &end->last_note) = it->prev;
+	end->n_notes--;
+}
+
 static struct lqn_note *note(struct lqn_end *end, uint64_t seq)
 {
 	struct lqn_note *it = g_new0(struct lqn_note, 1);
 
 	it->seq = seq;
-	if (end->last_note) {
-		end->last_note->next = it;
-	} else {
-		end->notes = it;
-	}
+	it->prev = end->last_note;
+	*(it->prev ? &it->prev->next : &end->notes) = it;
 	end->last_note = it;
+	if (++end->n_notes > NOTES_MAX) {
+		struct lqn_note *oldest = end->notes;
+
+		unlink_note(end, oldest);
+		g_free(oldest);
+	}
 	return it;
 }
 
-/* Takes the note of a message out; NULL if it was not seen to be sent. In a stream, older ones were lost and go too. */
+/*
+ * Takes the note of a message out; NULL if it was not seen to be sent. It is looked for from both sides: a reader that keeps up
+ * finds it at the end, behind what has been lost, one that does not at the head.
+ */
 static struct lqn_note *take_note(struct lqn_end *end, uint64_t seq)
 {
-	struct lqn_note *before = NULL;
+	struct lqn_note *old = end->notes, *young = end->last_note;
 
-	for (struct lqn_note *it = end->notes; it; before = it, it = it->next) {
-		if (it->seq != seq) {
-			continue;
+	for (uint32_t left = end->n_notes; left > 0; left--) {
+		struct lqn_note *it = left & 1 ? old : young;
+
+		if (it->seq == seq) {
+			unlink_note(end, it);
+			return it;
 		}
-		if (before) {
-			before->next = it->next;
+		if (left & 1) {
+			old = old->next;
 		} else {
-			end->notes = it->next;
+			young = young->prev;
 		}
-		if (!it->next) {
-			end->last_note = before;
-		}
-		return it;
 	}
 	return NULL;
 }

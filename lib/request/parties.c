@@ -242,7 +242,8 @@ int64_t lqn_actor_cpu_at(const struct lqn_actor *actor, int64_t ts)
 
 			return interval->cpu + MAX(0, MIN(ts, until) - interval->end);
 		}
-		return interval->cpu + (ts - interval->end);
+		/* where the trace has a hole the clock stood still for longer than is seen */
+		return MIN(interval->cpu + (ts - interval->end), interval[1].cpu);
 	}
 	if (actor->intervals->len == 0) {
 		return 0;

@@ -293,7 +293,7 @@ GString *lqn_write_paths(const struct lqn_path_report *report)
 			" requests do not add up to the requests' times.\n", report->not_tiled,
 			report->requests);
 	}
-	if (!report->groups || !report->groups->len) {
+	if (report->groups->len == 0) {
 		g_string_append(out, "\nNo requests.\n");
 		return out;
 	}

@@ -132,7 +132,8 @@ static GPtrArray *select_tasks(
 
 static int compare_load(const void *a, const void *b)
 {
-	const struct lqn_task *x = *(struct lqn_task *const *) a, *y = *(struct lqn_task *const *) b;
+	const struct lqn_task *x = *(struct lqn_task *const *) a;
+	const struct lqn_task *y = *(struct lqn_task *const *) b;
 
 	if ((x->sched == LQN_SCHED_REF) != (y->sched == LQN_SCHED_REF)) {
 		return x->sched == LQN_SCHED_REF ? -1 : 1;
@@ -422,7 +423,7 @@ static void print_request(GString *out, const char *label, const struct lqn_requ
 
 static void print_paths(GString *out, const struct lqn_path_report *report)
 {
-	for (unsigned i = 0; report->groups && i < report->groups->len && i < MAX_GROUPS; i++) {
+	for (unsigned i = 0; i < report->groups->len && i < MAX_GROUPS; i++) {
 		const struct lqn_path_group *group = g_ptr_array_index(report->groups, i);
 		GString *text = g_string_new(NULL);
 		g_autofree char *times = sentence("mean # ms, p95 # ms, longest # ms",

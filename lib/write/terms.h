@@ -10,8 +10,8 @@
 #include "model/model.h"
 
 /*
- * Solver parameters as tried on extracted models: closed and open traffic through multiservers needs
- * stop-on-message-loss=no with stock lqns; a low coefficient makes those converge.
+ * Solver parameters as tried on extracted models: closed and open traffic through multiservers
+ * needs stop-on-message-loss=no with stock lqns; a low coefficient makes those converge.
  */
 #define LQN_SOLVER_CONVERGENCE "1e-05"
 #define LQN_SOLVER_ITERATIONS "200"

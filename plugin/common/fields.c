@@ -158,10 +158,12 @@ static struct lqn_binding *binding_new(const bt_event_class *ec)
 	bind_outers(binding, ec);
 	if (binding->span) {
 		/* what user space knows of its threads: the same outside of PID namespaces */
-		bind_outer(&binding->tid, "vtid", bt_event_class_borrow_specific_context_field_class_const(ec),
+		bind_outer(&binding->tid, "vtid",
+			bt_event_class_borrow_specific_context_field_class_const(ec),
 			bt_event_borrow_specific_context_field_const);
-		bind_outer(&binding->tid, "vtid", bt_stream_class_borrow_event_common_context_field_class_const(
-			bt_event_class_borrow_stream_class_const(ec)),
+		bind_outer(&binding->tid, "vtid",
+			bt_stream_class_borrow_event_common_context_field_class_const(
+				bt_event_class_borrow_stream_class_const(ec)),
 			bt_event_borrow_common_context_field_const);
 	}
 	return binding;

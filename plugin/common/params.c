@@ -50,7 +50,8 @@ static const struct {
 } types[LQN_PARAM_TYPES] = {
 	[LQN_PARAM_INT] = { read_int, "an integer" },
 	[LQN_PARAM_BOOL] = { read_bool, "yes or no" },
-	[LQN_PARAM_STRING] = { read_string, "a string that is not empty, in inner double quotes: `name=\"text\"`" },
+	[LQN_PARAM_STRING] = { read_string,
+		"a string that is not empty, in inner double quotes: `name=\"text\"`" },
 };
 
 struct reader {

@@ -394,7 +394,9 @@ static bool finish(struct model *model)
 	bool ok = lqn_analysis_finish(model->analysis, &result, &paths, &error);
 
 	if (model->unsound > 0) {
-		fprintf(stderr, "sink.lqn.model: %" PRIu64 " events were left out: their times or numbers make no sense\n",
+		fprintf(stderr,
+			"sink.lqn.model: %" PRIu64
+			" events were left out: their times or numbers make no sense\n",
 			model->unsound);
 	}
 	if (!ok && model->thread && g_error_matches(error, LQN_ANALYSIS_ERROR,

@@ -265,8 +265,8 @@ int main(void)
 	g_autofree char *file = folder && *folder ?
 		g_build_filename(folder, "graphfactory.json", NULL) :
 		NULL;
-	Suite *suite = suite_create("graphs");
-	TCase *tcase = tcase_create("graphs");
+	Suite *suite;
+	TCase *tcase;
 	SRunner *runner;
 	int failed;
 
@@ -281,6 +281,8 @@ int main(void)
 			g_ptr_array_add(names, name);
 		}
 	}
+	suite = suite_create("graphs");
+	tcase = tcase_create("graphs");
 	tcase_add_loop_test(tcase, the_path_through_a_graph_is_the_one_stated, 0, (int) names->len);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);

@@ -241,10 +241,9 @@ static void fill_slow(struct lqn_request_path *request)
 
 struct lqn_path_report *sample_report_new(void)
 {
-	struct lqn_path_report *report = g_new0(struct lqn_path_report, 1);
+	struct lqn_path_report *report = lqn_path_report_new(false);
 	struct lqn_path_group *group = g_new0(struct lqn_path_group, 1);
 
-	report->groups = g_ptr_array_new();
 	report->requests = 2400;
 	group->task = "client";
 	group->requests = 2400;

@@ -334,7 +334,7 @@ START_TEST(path_table_has_every_piece_in_order_of_time)
 {
 	static const char *const head = "request\tbegin_ns\tend_ns\tpiece_begin_ns\tpiece_end_ns\t"
 		"kind\ttask\tthread\tcomm\tdetail\n";
-	struct lqn_path_report *report = g_new0(struct lqn_path_report, 1);
+	struct lqn_path_report *report = lqn_path_report_new(true);
 	GString *text = lqn_write_path_table(report);
 	g_autofree char *wanted = g_strconcat(head,
 		"1\t100\t115\t100\t110\tcpu\tclient\t4294967301\ta?b?c\t\n"
@@ -344,7 +344,6 @@ START_TEST(path_table_has_every_piece_in_order_of_time)
 
 	ck_assert_str_eq(text->str, head);
 	g_string_free(text, TRUE);
-	report->all = g_ptr_array_new();
 	add_request(report->all, 5, 200, "client");
 	add_request(report->all, (UINT64_C(1) << 32) + 5, 100, "a\tb\nc");
 	text = lqn_write_path_table(report);
@@ -356,13 +355,12 @@ END_TEST
 
 START_TEST(reports_without_requests_are_written)
 {
-	struct lqn_path_report *report = g_new0(struct lqn_path_report, 1);
+	struct lqn_path_report *report = lqn_path_report_new(false);
 	struct lqn_path_group *group = g_new0(struct lqn_path_group, 1);
 	struct lqn_model *model = lqn_model_new("empty");
 	GString *texts[6] = { lqn_write_paths(report), lqn_write_summary(model, report) };
 
 	ck_assert_ptr_nonnull(strstr(texts[0]->str, "No requests."));
-	report->groups = g_ptr_array_new();
 	g_ptr_array_add(report->groups, group);
 	group->task = "nobody";
 	texts[2] = lqn_write_paths(report);
