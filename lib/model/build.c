@@ -116,6 +116,10 @@ static void note_degradations(struct lqn_build *build)
 	for (guint i = 0; i < build->a->hosts->len; i++) {
 		const struct lqn_party *host = build->a->hosts->pdata[i];
 
+		if (!host->has_calls) {
+			lqn_build_note(build, "%s: the trace has no system calls; requests are guessed from who wakes whom, locks and "
+				"disks are not seen", host->name);
+		}
 		if (host->losses > 0) {
 			lqn_build_note(build, "%s: %" G_GUINT64_FORMAT " events were lost while recording; what spans a loss is "
 				"not counted", host->name, host->losses);

@@ -197,10 +197,12 @@ struct lqn_party {			/* a host */
 	GHashTable *words;		/* id -> struct lqn_word, owned */
 	GHashTable *flows;		/* which process sends to which; of roles.c */
 	guint measured;			/* of them, when distances were last measured */
-	GHashTable *directions;		/* pair of processes -> who asks whom */
+	GHashTable *directions;		/* pairs of services: the first asks the second */
+	GHashTable *answers;		/* pairs of services: the first has woken the second with an answer */
 	GArray *cpus;			/* struct lqn_cpu_use; owned */
 	GHashTable *interrupts;		/* number -> name, interned */
 	GArray *arrivals;		/* struct lqn_packet, by number; owned */
+	bool has_calls;			/* the trace shows system calls */
 	int64_t begin, end;
 	uint64_t holes, contradictions, losses;
 	int32_t max_cpu;
@@ -359,6 +361,10 @@ const char *lqn_actor_operation(const struct lqn_actor *actor, int64_t since);
 /* messages.c */
 void lqn_on_send(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 void lqn_on_receive(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
+/* chains.c: for traces without system calls; the begin of a wait, its waking, and its end */
+void lqn_on_chain_block(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
+void lqn_on_chain_wake(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
+void lqn_on_chain_end(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 /* waits.c */
 void lqn_on_wait(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 void lqn_on_end(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);

@@ -401,7 +401,9 @@ static void receive_reply(struct lqn_actor *actor, struct lqn_end *end, struct l
 
 static void receive_queue_reply(struct lqn_actor *actor, struct lqn_note *message, const struct lqn_event *ev)
 {
-	message->reply_of->request->replied = ev->receive.end;
+	if (message->reply_of->request) {	/* else it has turned out to answer another */
+		message->reply_of->request->replied = ev->receive.end;
+	}
 	resume(actor, lqn_final(message->caller), ev);
 }
 
@@ -419,7 +421,7 @@ void lqn_on_receive(struct lqn_analysis *a, struct lqn_party *host, const struct
 		if (!message) {
 			continue;
 		}
-		if (message->reply_of && stream) {
+		if (message->reply_of && (stream || !message->caller)) {
 			receive_reply(actor, end, message, ev);
 		} else if (message->reply_of) {
 			receive_queue_reply(actor, message, ev);

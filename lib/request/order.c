@@ -38,7 +38,7 @@ struct lqn_order {
 
 enum action {
 	ON_WAIT, ON_SEND, ON_RECEIVE, ON_SLEEP, ON_AWAKE, ON_DISK, ON_FUTEX_BLOCK, ON_FUTEX_WAIT, ON_FUTEX_WAKE,
-	ON_END, ON_SPAN,
+	ON_END, ON_SPAN, ON_CHAIN_BLOCK, ON_CHAIN_WAKE, ON_CHAIN_END,
 };
 
 static const struct {
@@ -54,6 +54,9 @@ static const struct {
 	[ON_SEND] = { 2, lqn_on_send },
 	[ON_FUTEX_BLOCK] = { 2, lqn_on_futex_block },
 	[ON_FUTEX_WAKE] = { 2, lqn_on_futex_wake },
+	[ON_CHAIN_END] = { 1, lqn_on_chain_end },
+	[ON_CHAIN_BLOCK] = { 1, lqn_on_chain_block },
+	[ON_CHAIN_WAKE] = { 1, lqn_on_chain_wake },
 	[ON_SPAN] = { 2, lqn_on_span },
 	[ON_END] = { 3, lqn_on_end },
 };
@@ -340,6 +343,20 @@ static void count_accept(struct lqn_party *host, const struct lqn_event *ev)
 	actor->unit->serves = true;
 }
 
+/* The trace has shown no system calls so far: whether it has any is known when these come out again. */
+static void push_chain(struct lqn_order *order, struct lqn_party *host, uint32_t slot, const struct lqn_event *ev)
+{
+	if (ev->wait.cause == LQN_CAUSE_TIMER) {
+		lqn_party_actor(host, ev->wait.thread)->sleeps++;
+		push(order, host, slot, ON_CHAIN_BLOCK, ev->wait.begin);
+		push(order, host, slot, ON_CHAIN_END, ev->wait.end);
+	} else if (ev->wait.by && ev->wait.wake >= 0) {
+		push(order, host, slot, ON_CHAIN_BLOCK, ev->wait.begin);
+		push(order, host, slot, ON_CHAIN_WAKE, ev->wait.wake);
+		push(order, host, slot, ON_CHAIN_END, ev->wait.end);
+	}
+}
+
 void lqn_order_push(struct lqn_order *order, struct lqn_party *host, const struct lqn_event *ev)
 {
 	struct lqn_event span;
@@ -348,12 +365,18 @@ void lqn_order_push(struct lqn_order *order, struct lqn_party *host, const struc
 	switch (ev->type) {
 	case LQN_EV_WAIT:
 		count_wait(host, ev);
-		push(order, host, take_slot(order, ev), ON_WAIT, ev->wait.end);
+		slot = take_slot(order, ev);
+		push(order, host, slot, ON_WAIT, ev->wait.end);
+		host->has_calls |= ev->wait.call != LQN_CALL_NONE;
+		if (!host->has_calls && !ev->wait.open) {
+			push_chain(order, host, slot, ev);
+		}
 		break;
 	case LQN_EV_PREEMPTED:
 		count_preempted(host, ev);
 		break;
 	case LQN_EV_SEND:
+		host->has_calls = true;
 		count_send(host, ev);
 		push(order, host, take_slot(order, ev), ON_SEND, ev->send.begin);
 		break;
@@ -417,5 +440,10 @@ void lqn_order_flush(struct lqn_order *order)
 
 			lqn_conclude(actor, lqn_actor_cpu_at(actor, host->end), host->end);
 		}
+	}
+	for (guint i = 0; i < order->analysis->invocations->len; i++) {
+		struct lqn_invocation *it = order->analysis->invocations->pdata[i];
+
+		it->end = MAX(it->end, it->begin);	/* whatever a trace says of its parts */
 	}
 }

@@ -80,6 +80,7 @@ struct lqn_party *lqn_party_new(const char *name, unsigned number)
 	host->words = g_hash_table_new_full(hash_64, equal_64, NULL, word_free);
 	host->flows = lqn_flows_between_new();
 	host->directions = g_hash_table_new_full(hash_64, equal_64, g_free, NULL);
+	host->answers = g_hash_table_new_full(hash_64, equal_64, g_free, NULL);
 	host->cpus = g_array_new(FALSE, FALSE, sizeof(struct lqn_cpu_use));
 	host->interrupts = g_hash_table_new(g_direct_hash, g_direct_equal);
 	host->arrivals = g_array_new(FALSE, FALSE, sizeof(struct lqn_packet));
@@ -98,6 +99,7 @@ void lqn_party_free(struct lqn_party *host)
 	g_hash_table_destroy(host->words);
 	g_hash_table_destroy(host->flows);
 	g_hash_table_destroy(host->directions);
+	g_hash_table_destroy(host->answers);
 	g_array_free(host->cpus, TRUE);
 	g_hash_table_destroy(host->interrupts);
 	g_array_free(host->arrivals, TRUE);

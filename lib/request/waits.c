@@ -175,32 +175,61 @@ static void waited_for_lock(struct lqn_actor *actor, uint64_t word, const struct
 
 /* ---- shared memory ---- */
 
-/* Two processes, in order. */
+/* Two services, in order: what one process of a name does, others of that name do, too. */
+static uint64_t services(const struct lqn_actor *from, const struct lqn_actor *to)
+{
+	return (uint64_t) g_quark_from_string(lqn_service_name(from)) << 32 | g_quark_from_string(lqn_service_name(to));
+}
+
+static void add_key(GHashTable *set, uint64_t key)
+{
+	if (!g_hash_table_contains(set, &key)) {
+		g_hash_table_add(set, g_memdup2(&key, sizeof(key)));
+	}
+}
+
 static bool asks(struct lqn_party *host, const struct lqn_actor *from, const struct lqn_actor *to)
 {
-	uint64_t there = (uint64_t) from->unit->pid << 32 | to->unit->pid;
-	uint64_t back = (uint64_t) to->unit->pid << 32 | from->unit->pid;
+	uint64_t there = services(from, to), back = services(to, from);
 
-	if (g_hash_table_contains(host->directions, &there)) {
-		return true;
-	}
 	if (g_hash_table_contains(host->directions, &back)) {
 		return false;
 	}
-	g_hash_table_add(host->directions, g_memdup2(&there, sizeof(there)));
+	add_key(host->directions, there);
 	return true;
 }
 
-static struct lqn_arc *open_word_call(struct lqn_invocation *caller)
+/* Whether the one has ever woken the other with an answer. */
+static bool answers(struct lqn_party *host, const struct lqn_actor *from, const struct lqn_actor *to)
+{
+	uint64_t key = services(from, to);
+
+	return g_hash_table_contains(host->answers, &key);
+}
+
+/* The latest call of the invocation that this thread's process may answer. */
+static struct lqn_arc *open_word_call(struct lqn_invocation *caller, const struct lqn_actor *by)
 {
 	struct lqn_arc *open = NULL;
 
 	for (struct lqn_arc *arc = caller->arcs; arc; arc = arc->next) {
-		if (arc->replied == 0 && !arc->gone && !arc->via) {
+		if (arc->replied == 0 && !arc->gone && !arc->via && (!arc->callee || arc->callee->actor->unit == by->unit)) {
 			open = arc;
 		}
 	}
 	return open;
+}
+
+/* Whether the invocation has asked someone who will answer. */
+static bool awaits_answer(struct lqn_party *host, const struct lqn_invocation *caller)
+{
+	for (struct lqn_arc *arc = caller->arcs; arc; arc = arc->next) {
+		if (arc->replied == 0 && !arc->gone && !arc->via && arc->callee &&
+				answers(host, arc->callee->actor, caller->actor)) {
+			return true;
+		}
+	}
+	return false;
 }
 
 static void word_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_actor *waiter, uint64_t word,
@@ -209,9 +238,10 @@ static void word_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct l
 	struct lqn_invocation *caller, *mine = lqn_final(actor->current);
 	struct lqn_arc *arc;
 
+	add_key(actor->host->answers, services(actor, waiter));
 	if (!waiter->current) {
 		caller = lqn_final(lqn_context(a, waiter, waiter->last.end, waiter->last.cpu));
-	} else if (waiter->current->tail_of && !waiter->current->into) {
+	} else if (waiter->current->tail_of && !waiter->current->into && !open_word_call(waiter->current, actor)) {
 		waiter->current->tail_of = NULL;	/* that tail was the beginning of something new */
 		caller = waiter->current;
 	} else {
@@ -221,7 +251,7 @@ static void word_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct l
 		arc = mine->request;
 	} else {
 		/* the request was taken by another than who was woken for it, or it woke nobody */
-		arc = open_word_call(caller);
+		arc = open_word_call(caller, actor);
 		if (!arc) {
 			arc = lqn_arc_new(a, caller, MAX(caller->begin, waiter->last.begin), NULL, word);
 		}
@@ -259,8 +289,10 @@ void lqn_on_futex_block(struct lqn_analysis *a, struct lqn_party *host, const st
 
 		lqn_charge(actor, ev->futex_wait.cpu_begin, ev->futex_wait.begin);
 		if (current->cpu[0] > FOUND_NOTHING_NS) {
-			/* it did serve; its answer woke nobody, for the caller had not begun to wait */
-			arc->replied = ev->futex_wait.begin;
+			/* it did serve; its answer, if it gives any, woke nobody, for the caller had not begun to wait */
+			if (answers(host, actor, arc->caller->actor)) {
+				arc->replied = ev->futex_wait.begin;
+			}
 			current->replied = ev->futex_wait.begin;
 		} else {
 			if (arc->callee == current) {
@@ -270,7 +302,7 @@ void lqn_on_futex_block(struct lqn_analysis *a, struct lqn_party *host, const st
 			current->gone = true;
 		}
 		actor->current = NULL;
-	} else if (current->tail_of) {
+	} else if (current->tail_of && !awaits_answer(host, current)) {
 		lqn_charge(actor, ev->futex_wait.cpu_begin, ev->futex_wait.begin);
 		lqn_settle(actor);
 		actor->current = NULL;
