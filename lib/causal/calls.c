@@ -137,8 +137,8 @@ static void enter_futex(struct lqn_step *step, struct lqn_open_call *call)
 
 /* ---- exits ---- */
 
-static void tell_send(
-	struct lqn_step *step, const struct lqn_open_call *call, int64_t bytes, int64_t cpu)
+static void tell_send(struct lqn_step *step, const struct lqn_open_call *call, int64_t bytes,
+	int64_t cpu)
 {
 	struct lqn_event ev = { .type = LQN_EV_SEND };
 
@@ -199,16 +199,16 @@ static void exit_send(struct lqn_step *step, struct lqn_open_call *call, int64_t
 	}
 }
 
-static void exit_receive(
-	struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+static void exit_receive(struct lqn_step *step, struct lqn_open_call *call, int64_t ret,
+	int64_t cpu)
 {
 	if (call->object && ret > 0) {
 		receive(step, call, call->object, MIN(ret, BYTES_MAX), cpu);
 	}
 }
 
-static void exit_connect(
-	struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+static void exit_connect(struct lqn_step *step, struct lqn_open_call *call, int64_t ret,
+	int64_t cpu)
 {
 	if (!call->object) {
 		return;

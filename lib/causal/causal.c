@@ -80,8 +80,8 @@ static void handle_other(struct lqn_causal *c, struct lqn_record *rec)
 	g_free(rec->text);
 }
 
-struct lqn_causal *lqn_causal_new(
-	const char *host, const char *release, lqn_event_func emit, void *payload)
+struct lqn_causal *lqn_causal_new(const char *host, const char *release, lqn_event_func emit,
+	void *payload)
 {
 	struct lqn_causal *c = g_new0(struct lqn_causal, 1);
 	struct lqn_event ev = { .type = LQN_EV_HOST };

@@ -24,8 +24,8 @@ void lqn_causal_free(struct lqn_causal *causal);
 void lqn_causal_push(struct lqn_causal *causal, struct lqn_record *rec);
 
 /* Says that `count` events (0: unknown number) of a CPU (-1: all) were lost in [begin, end]. */
-void lqn_causal_lost(
-	struct lqn_causal *causal, int32_t cpu, int64_t begin, int64_t end, uint64_t count);
+void lqn_causal_lost(struct lqn_causal *causal, int32_t cpu, int64_t begin, int64_t end,
+	uint64_t count);
 
 /* Ends the trace at `ts`: everything still open is told. No further call but free. */
 void lqn_causal_finish(struct lqn_causal *causal, int64_t ts);

@@ -200,8 +200,8 @@ static bool is_thread_of_irq(const struct lqn_thread *target, const struct lqn_c
 	return cpu->woke_irq_thread && !*target->comm;
 }
 
-static void woken_by_interrupt(
-	const struct lqn_step *step, const struct lqn_thread *target, struct lqn_waker *waker)
+static void woken_by_interrupt(const struct lqn_step *step, const struct lqn_thread *target,
+	struct lqn_waker *waker)
 {
 	const struct lqn_cpu *cpu = step->cpu;
 	const struct lqn_context_frame *top = &cpu->stack[cpu->depth - 1];
@@ -261,8 +261,8 @@ static uint8_t cause_of_call(const struct lqn_thread *by)
 	return causes[lqn_call_class(by->call.kind)];
 }
 
-static void woken_by_thread(
-	const struct lqn_step *step, const struct lqn_thread *target, struct lqn_waker *waker)
+static void woken_by_thread(const struct lqn_step *step, const struct lqn_thread *target,
+	struct lqn_waker *waker)
 {
 	const struct lqn_thread *by = step->thread;
 

@@ -6,8 +6,8 @@
 #include "causal/engine.h"
 
 /*
- * The object of a descriptor that a call moves bytes through, borrowed; one that came from nowhere is
- * made up. NULL: `fd` is none.
+ * The object of a descriptor that a call moves bytes through, borrowed; one that came from nowhere
+ * is made up. NULL: `fd` is none.
  */
 struct lqn_object *lqn_step_channel(struct lqn_step *step, int64_t fd);
 

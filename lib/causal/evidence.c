@@ -46,8 +46,8 @@ static void send_wakes(struct lqn_step *step, struct lqn_open_call *mine, struct
 	}
 }
 
-static void receive_wakes(
-	struct lqn_step *step, struct lqn_open_call *mine, struct lqn_thread *target)
+static void receive_wakes(struct lqn_step *step, struct lqn_open_call *mine,
+	struct lqn_thread *target)
 {
 	struct lqn_object *from = lqn_object_real(target->call.object),
 			  *to = lqn_object_real(mine->object);
@@ -60,8 +60,8 @@ static void receive_wakes(
 	}
 }
 
-static void connect_wakes(
-	struct lqn_step *step, struct lqn_open_call *mine, struct lqn_thread *target)
+static void connect_wakes(struct lqn_step *step, struct lqn_open_call *mine,
+	struct lqn_thread *target)
 {
 	if (!mine->object) {
 		return;
@@ -74,8 +74,8 @@ static void connect_wakes(
 	lqn_channel_connect_queued(mine->object);
 }
 
-static void futex_wakes(
-	struct lqn_step *step, struct lqn_open_call *mine, struct lqn_thread *target)
+static void futex_wakes(struct lqn_step *step, struct lqn_open_call *mine,
+	struct lqn_thread *target)
 {
 	if (mine->n_woken < LQN_WOKEN_MAX && target->call.kind == LQN_CALL_FUTEX) {
 		mine->woken[mine->n_woken++] = (struct lqn_woken) {

@@ -59,8 +59,8 @@ bool lqn_step_brings_own(const struct lqn_step *step)
 	return cpu->arrival.ts < 0 || same_connection(&cpu->arrival.tuple, &cpu->queued);
 }
 
-static uint64_t tell(
-	struct lqn_causal *c, uint64_t thread, const struct lqn_arrival *data, bool received)
+static uint64_t tell(struct lqn_causal *c, uint64_t thread, const struct lqn_arrival *data,
+	bool received)
 {
 	struct lqn_event ev = { .type = LQN_EV_PACKET };
 

@@ -25,8 +25,11 @@ static void idle_account(struct lqn_host_state *host, int64_t ts)
 {
 	if (host->n_idle > 0) {
 		host->idle_ns += ts - host->idle_since;
+		host->idle_since = ts;
+	} else {
+		/* what is found out late lies in the past, which must not be counted twice */
+		host->idle_since = MAX(host->idle_since, ts);
 	}
-	host->idle_since = ts;
 }
 
 static bool is_idle(const struct lqn_cpu *cpu)
@@ -211,6 +214,11 @@ static void enter(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thread *
 		} else if (thread->dumped) {
 			emit_wait(c, thread, ts, false);
 		}
+		break;
+	case LQN_THREAD_RUNNING:
+		/* it never left, as far as was seen: its clock must not go back */
+		ts = MAX(ts, thread->since);
+		stop_running(thread, ts);
 		break;
 	default:
 		break;

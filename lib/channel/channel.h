@@ -63,14 +63,14 @@ void lqn_channel_note_address(struct lqn_channels *channels, uint64_t address);
  * A send begins: its message gets its place in the order now, its length when it ends. Returns its
  * number among the messages of `object`, or 0 if the object takes none.
  */
-uint64_t lqn_channel_send_begin(
-	struct lqn_object *object, uint64_t thread, int64_t ts, uint32_t priority);
+uint64_t lqn_channel_send_begin(struct lqn_object *object, uint64_t thread, int64_t ts,
+	uint32_t priority);
 /*
  * It ended; bytes <= 0: nothing was sent. from: id of what `object` was another name of when the
  * send began.
  */
-void lqn_channel_send_end(
-	struct lqn_object *object, uint64_t from, uint64_t seq, int64_t ts, int64_t bytes);
+void lqn_channel_send_end(struct lqn_object *object, uint64_t from, uint64_t seq, int64_t ts,
+	int64_t bytes);
 
 /*
  * True if just one thread is in a receive on it: what that finds there, or not, tells what is

@@ -142,7 +142,7 @@ void lqn_channel_accept(struct lqn_object *listener, struct lqn_object *made)
 	if (!object) {
 		object = first_in_line(&made->channels->line, made);
 	}
-	if (!object) {
+	if (!object || object == listener) {
 		return;
 	}
 	lqn_object_pin(object);

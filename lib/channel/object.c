@@ -3,8 +3,8 @@
 
 #include "channel/internal.h"
 
-struct lqn_object *lqn_object_new(
-	struct lqn_channels *channels, enum lqn_object_kind kind, uint64_t maker, const char *name)
+struct lqn_object *lqn_object_new(struct lqn_channels *channels, enum lqn_object_kind kind,
+	uint64_t maker, const char *name)
 {
 	struct lqn_object *object = g_new0(struct lqn_object, 1);
 

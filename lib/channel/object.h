@@ -103,8 +103,8 @@ struct lqn_object {
 };
 
 /* A new object without pins. `name` is copied; NULL: none. */
-struct lqn_object *lqn_object_new(
-	struct lqn_channels *channels, enum lqn_object_kind kind, uint64_t maker, const char *name);
+struct lqn_object *lqn_object_new(struct lqn_channels *channels, enum lqn_object_kind kind,
+	uint64_t maker, const char *name);
 struct lqn_object *lqn_object_pin(struct lqn_object *object);
 /* Takes a pin off; the last one frees. NULL is allowed. */
 void lqn_object_unpin(struct lqn_object *object);

@@ -43,8 +43,15 @@ static void swap_candidates(struct lqn_object *from, struct lqn_object *to)
 	struct lqn_object *one = from->candidate, *other = to->candidate;
 
 	if (one && other && one != to && other != from && !one->peer && !other->peer) {
-		lqn_object_set(&one->candidate, other);
-		lqn_object_set(&other->candidate, one);
+		/* nobody asks for closed ones any more: they would hold each other for ever */
+		bool over = one->closed && other->closed;
+
+		lqn_object_pin(one);
+		lqn_object_pin(other);
+		lqn_object_set(&one->candidate, over ? NULL : other);
+		lqn_object_set(&other->candidate, over ? NULL : one);
+		lqn_object_unpin(other);
+		lqn_object_unpin(one);
 	}
 }
 
@@ -98,12 +105,12 @@ static bool are_reverse(const struct lqn_tuple *a, const struct lqn_tuple *b)
  * `object` came from nowhere, as a descriptor does that another process passed on, and turns out to
  * be `original`: it talks to that one's peer, or has its addresses.
  */
-static void set_alias(struct lqn_object *object, struct lqn_object *original)
+static bool set_alias(struct lqn_object *object, struct lqn_object *original)
 {
 	struct lqn_object *peer = lqn_object_real(original->peer);
 
-	if (original == object) {
-		return;
+	if (original == object || original->listener == object) {
+		return false;	/* one cannot be behind the other */
 	}
 	lqn_object_set(&object->alias, original);
 	object->kind = original->kind;
@@ -112,6 +119,7 @@ static void set_alias(struct lqn_object *object, struct lqn_object *original)
 		lqn_channel_forward_unsent(object, peer);
 		lqn_channel_drain(peer);
 	}
+	return true;
 }
 
 /*
@@ -245,8 +253,7 @@ bool lqn_channel_adopt(struct lqn_object *object, const struct lqn_held *held)
 			it->orphan = false;
 			lqn_object_unpin(it);
 		} else if (message->bytes == held->bytes && message->sent <= held->end &&
-				message->sent >= held->begin) {
-			set_alias(it, peer);
+				message->sent >= held->begin && set_alias(it, peer)) {
 			return true;
 		}
 	}
@@ -281,6 +288,9 @@ void lqn_channel_vote(struct lqn_object *from, struct lqn_object *to)
 	if (from == to || from->kind == LQN_OBJ_FILE || to->kind == LQN_OBJ_FILE ||
 			!lqn_object_is_channel(from) || !lqn_object_is_channel(to)) {
 		return;
+	}
+	if (from->closed && to->closed) {
+		return;		/* nobody counts them, and they would hold each other for ever */
 	}
 	if (from->peer) {
 		/*

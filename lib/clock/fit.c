@@ -98,8 +98,8 @@ static void slopes(const GArray *above, const GArray *below, double *least, doub
 }
 
 /* The offsets at the origin between which a line of this slope may have. */
-static void offsets(
-	const GArray *above, const GArray *below, double slope, double *least, double *most)
+static void offsets(const GArray *above, const GArray *below, double slope, double *least,
+	double *most)
 {
 	*least = -DBL_MAX;
 	*most = DBL_MAX;

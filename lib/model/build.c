@@ -125,7 +125,7 @@ static void note_degradations(struct lqn_build *build)
 				"not counted", host->name, host->losses);
 		}
 		if (host->holes > 0) {
-			lqn_build_note(build, "%s: %" G_GUINT64_FORMAT " switches are missing in the trace; resynchronised",
+			lqn_build_note(build, "%s: switches missing in the trace: %" G_GUINT64_FORMAT "; who ran is known by who left the CPU",
 				host->name, host->holes);
 		}
 		if (host->contradictions > 0) {
@@ -134,6 +134,9 @@ static void note_degradations(struct lqn_build *build)
 		}
 	}
 	note_clocks(build);
+	if (build->a->orphans > 0) {
+		lqn_build_note(build, "%" G_GUINT64_FORMAT " answers came to requests that the trace does not show", build->a->orphans);
+	}
 	if (build->a->healed > 0) {
 		lqn_build_note(build, "%" G_GUINT64_FORMAT " requests without their replies were given up", build->a->healed);
 	}

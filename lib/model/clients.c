@@ -10,10 +10,12 @@
 
 #define OPEN_SHARE 0.9		/* of cycles that began at a time of the clock */
 #define OPEN_CUSTOMERS 200
+#define CYCLES_MIN 20		/* fewer say little of a mean */
 
 void lqn_build_clients(struct lqn_build *build)
 {
 	double wall = (double) (build->end - build->begin) / 1e9;
+	guint most = 0;
 
 	for (guint i = 0; i < build->services->len; i++) {
 		struct lqn_service *service = build->services->pdata[i];
@@ -33,6 +35,7 @@ void lqn_build_clients(struct lqn_build *build)
 			paced += it->absolute;
 		}
 		response /= service->members->len;
+		most = MAX(most, service->members->len);
 		rate = service->members->len / wall;
 		n = g_hash_table_size(customers);
 		if (paced > OPEN_SHARE * service->members->len) {
@@ -42,5 +45,8 @@ void lqn_build_clients(struct lqn_build *build)
 		task->multiplicity = (unsigned) n;
 		task->think = MAX(0, n / rate - response);
 		task->response = response;
+	}
+	if (most < CYCLES_MIN) {
+		lqn_build_note(build, "no client makes more than %u requests in the window: the means rest on very little", most);
 	}
 }

@@ -98,7 +98,8 @@ void lqn_build_clutter(struct lqn_build *build)
 		if (!it->request && lqn_invocation_counts(it)) {
 			struct client *client = client_of(clients, it->actor);
 
-			busiest = MAX(busiest, ++client->cycles);
+			client->cycles++;
+			busiest = MAX(busiest, client->cycles);
 		}
 	}
 	for (guint i = 0; i < invocations->len; i++) {

@@ -3,7 +3,7 @@
 #define LQN_MODEL_MODEL_H
 
 /*
- * A layered queueing network as plain data, in the terms of lqnx. Made by extract.c, read by the
+ * A layered queueing network as plain data, in the terms of lqnx. Made by build.c, read by the
  * writers. Times are seconds, rates per second. Names are legal for lqns in text and XML form
  * ([A-Za-z_][A-Za-z0-9_]+) and unique among tasks, entries and processors, each by itself.
  */

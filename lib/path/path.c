@@ -147,8 +147,8 @@ static const struct lqn_receipt *receipt_after(const struct lqn_actor *actor, in
  * write), and who sends the answer then finds nobody to wake. NULL: the waking was for what the
  * wait was for.
  */
-static const struct lqn_receipt *late_message(
-	const struct lqn_actor *actor, const struct lqn_interval *wait)
+static const struct lqn_receipt *late_message(const struct lqn_actor *actor,
+	const struct lqn_interval *wait)
 {
 	const struct lqn_receipt *receipt = wait->wake >= 0 && wait->call_begin > 0 ?
 		receipt_after(actor, wait->end) : NULL;
@@ -295,8 +295,8 @@ static void blocked(struct walk *walk, struct lqn_actor *actor, const struct lqn
 		add_wait(walk, actor, wait, begin, end, LQN_PATH_SLEEP, NULL);
 		break;
 	case LQN_CAUSE_UNKNOWN:
-		add_wait(walk, actor, wait, begin, end, LQN_PATH_UNKNOWN, wait->state == 0 ?
-			g_intern_static_string("the trace does not show what the thread did") : NULL);
+		add_wait(walk, actor, wait, begin, end, LQN_PATH_UNKNOWN, wait->state != 0 ? NULL :
+			g_intern_static_string("the trace does not show what the thread did"));
 		break;
 	default:
 		add_wait(walk, actor, wait, begin, end, LQN_PATH_OTHER, cause_detail(wait));
@@ -349,8 +349,8 @@ static int64_t wait_begin(const struct lqn_actor *actor, int index)
 }
 
 /* True if what woke a thread at `ts` was done for the request that it then worked on. */
-static bool woke_for(
-	const struct walk *walk, struct lqn_actor *by, int64_t ts, struct lqn_invocation *request)
+static bool woke_for(const struct walk *walk, struct lqn_actor *by, int64_t ts,
+	struct lqn_invocation *request)
 {
 	struct lqn_invocation *work = work_at(walk, by, ts);
 

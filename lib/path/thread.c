@@ -59,8 +59,8 @@ static const char *device_of(const struct lqn_analysis *a, const struct lqn_path
 	return NULL;
 }
 
-static enum lqn_thread_state_shown state_of(
-	const struct lqn_analysis *a, const struct lqn_path_piece *piece)
+static enum lqn_thread_state_shown state_of(const struct lqn_analysis *a,
+	const struct lqn_path_piece *piece)
 {
 	static const uint8_t by_kind[LQN_PATH_KINDS] = {
 		[LQN_PATH_CPU] = LQN_SHOW_RUNNING,

@@ -23,7 +23,7 @@ struct lqn_analysis *lqn_analysis_new(const struct lqn_options *options)
 	a->thread = g_strdup(options->thread);
 	a->begin = options->begin;
 	a->end = options->end;
-	a->begin_seen = a->end_seen = INT64_MIN;
+	a->begin_seen = a->end_seen = a->early_end = INT64_MIN;
 	a->all_paths = options->all_paths;
 	a->whole = options->whole;
 	a->clutter = options->clutter;
@@ -98,7 +98,8 @@ static void on_object(struct lqn_analysis *a, struct lqn_party *host, const stru
 
 	end->kind = (uint8_t) ev->object.kind;
 	end->role = (uint8_t) ev->object.role;
-	if (ev->object.alias && !end->alias) {
+	if (ev->object.alias && !end->alias &&
+			lqn_end_real(lqn_party_end(host, ev->object.alias)) != end) {
 		end->alias = lqn_party_end(host, ev->object.alias);
 		end->alias->sends += end->sends;	/* of what was counted here before that was known */
 	}
@@ -126,9 +127,12 @@ static void on_mark(struct lqn_analysis *a, struct lqn_party *host, const struct
 {
 	if (a->begin_seen == INT64_MIN && mark_matches(a->begin_mark, ev)) {
 		a->begin_seen = ev->mark.at;
-	} else if (a->end_seen == INT64_MIN && mark_matches(a->end_mark, ev) &&
-			(!a->begin_mark || a->begin_seen != INT64_MIN)) {
-		a->end_seen = ev->mark.at;
+	} else if (a->end_seen == INT64_MIN && mark_matches(a->end_mark, ev)) {
+		if (!a->begin_mark || a->begin_seen != INT64_MIN) {
+			a->end_seen = ev->mark.at;
+		} else {
+			a->early_end = ev->mark.at;
+		}
 	}
 }
 
@@ -213,6 +217,17 @@ static bool missing_mark(const char *which, const char *mark, int64_t seen, GErr
 	return true;
 }
 
+static bool early_end(const struct lqn_analysis *a, GError **error)
+{
+	if (!a->begin_mark || a->end_seen != INT64_MIN || a->early_end == INT64_MIN) {
+		return false;
+	}
+	g_set_error(error, LQN_ANALYSIS_ERROR, LQN_ANALYSIS_NO_MARK,
+		"The end mark `%s` comes at %" G_GINT64_FORMAT " ns, before the begin mark `%s`, and not again after it",
+		a->end_mark, a->early_end, a->begin_mark);
+	return true;
+}
+
 bool lqn_analysis_finish(struct lqn_analysis *a, struct lqn_model **model, struct lqn_path_report **paths,
 	GError **error)
 {
@@ -226,7 +241,7 @@ bool lqn_analysis_finish(struct lqn_analysis *a, struct lqn_model **model, struc
 	}
 	lqn_link_flush(a);
 	lqn_order_flush(a->order);
-	if (missing_mark("begin", a->begin_mark, a->begin_seen, error) ||
+	if (missing_mark("begin", a->begin_mark, a->begin_seen, error) || early_end(a, error) ||
 			missing_mark("end", a->end_mark, a->end_seen, error)) {
 		return false;
 	}

@@ -71,7 +71,7 @@ struct lqn_invocation {
 	struct lqn_lock_wait *locks;
 	GPtrArray *actors;			/* others that worked on it: struct lqn_actor; owned; NULL: none */
 	enum lqn_origin origin;
-	bool anonymous, absolute, forwarded, gone;
+	bool anonymous, absolute, gone;
 	bool clutter;				/* of a client that the model leaves out */
 	const char *operation;			/* name of the span that it is; interned; NULL: not known */
 	/* for the model */
@@ -205,7 +205,6 @@ struct lqn_party {			/* a host */
 	bool has_calls;			/* the trace shows system calls */
 	int64_t begin, end;
 	uint64_t holes, contradictions, losses;
-	int32_t max_cpu;
 };
 
 /* One direction of a TCP connection. */
@@ -248,6 +247,7 @@ struct lqn_analysis {
 	char *thread;				/* owned; NULL: none */
 	int64_t begin, end;			/* asked for; INT64_MIN, INT64_MAX: not */
 	int64_t begin_seen, end_seen;		/* of the marks; INT64_MIN: not yet */
+	int64_t early_end;			/* the end mark, before the begin mark; INT64_MIN: not so */
 	bool all_paths, whole, clutter;
 	GPtrArray *hosts;			/* struct lqn_party, owned */
 	struct lqn_order *order;		/* owned */
@@ -257,7 +257,7 @@ struct lqn_analysis {
 	GPtrArray *arcs;			/* struct lqn_arc, owned */
 	GArray *samples;			/* struct lqn_hold_sample, owned */
 	GHashTable *flows;			/* struct lqn_flow -> GArray of struct lqn_packet sent on it; owned */
-	uint64_t events, healed, orphans, swapped;
+	uint64_t events, healed, orphans;
 };
 
 /* ---- parties.c ---- */

@@ -130,7 +130,6 @@ static void send_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct l
 			it->request->kind_known = true;
 			it = lqn_final(it->request->caller);
 		}
-		done->forwarded = true;
 		replied(a, actor, current, ev);
 	} else {
 		replied(a, actor, done, ev);
@@ -138,7 +137,7 @@ static void send_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct l
 }
 
 /* Two messages whose sends overlapped were taken for each other: the reply says whose was whose. */
-static bool swap_calls(struct lqn_analysis *a, struct lqn_invocation **path, int *length, struct lqn_invocation *reader)
+static bool swap_calls(struct lqn_invocation **path, int *length, struct lqn_invocation *reader)
 {
 	for (int i = 0; i < *length; i++) {
 		struct lqn_arc *mine = path[i]->request, *its = NULL;
@@ -161,7 +160,6 @@ static bool swap_calls(struct lqn_analysis *a, struct lqn_invocation **path, int
 			other->request = mine;
 		}
 		*length = i + 1;
-		a->swapped++;
 		return true;
 	}
 	return false;
@@ -216,7 +214,7 @@ static bool send_queue_reply(struct lqn_analysis *a, struct lqn_party *host, str
 		struct lqn_invocation *reader = ((struct lqn_actor *) to->readers->pdata[0])->current;
 
 		if (reader && !reader->tail_of && (reader = lqn_final(reader)) != current && reader->replied == 0 &&
-				swap_calls(a, path, &length, reader)) {
+				swap_calls(path, &length, reader)) {
 			it = reader;
 		}
 	}
@@ -233,9 +231,6 @@ static bool send_queue_reply(struct lqn_analysis *a, struct lqn_party *host, str
 			path[i]->request->kind = LQN_FORWARD;
 			path[i]->request->kind_known = true;
 		}
-	}
-	for (int i = 1; i < length; i++) {
-		path[i]->forwarded = true;
 	}
 	message = note(end, ev->send.seq);
 	message->reply_of = top;

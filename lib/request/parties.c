@@ -86,7 +86,6 @@ struct lqn_party *lqn_party_new(const char *name, unsigned number)
 	host->arrivals = g_array_new(FALSE, FALSE, sizeof(struct lqn_packet));
 	host->begin = INT64_MAX;
 	host->end = INT64_MIN;
-	host->max_cpu = -1;
 	return host;
 }
 

@@ -27,8 +27,8 @@ struct job {
 	size_t n;
 };
 
-static gboolean fail(
-	GError **error, int code, const char *what, const char *path, const char *advice)
+static gboolean fail(GError **error, int code, const char *what, const char *path,
+	const char *advice)
 {
 	g_autofree char *shown = g_filename_display_name(path);
 
@@ -60,8 +60,8 @@ static gboolean sync_fd(int fd)
 	return !fsync(fd) || errno == EINVAL || errno == EROFS || errno == ENOTSUP;
 }
 
-static gboolean write_file(
-	const char *folder, const char *name, const GString *text, GError **error)
+static gboolean write_file(const char *folder, const char *name, const GString *text,
+	GError **error)
 {
 	g_autofree char *path = g_build_filename(folder, name, NULL);
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

@@ -81,10 +81,12 @@ static void print_words(GString *out, const char *label, const char *text, unsig
 	print_parts(out, label, parts, " ", lines);
 }
 
-static void print_more(GString *out, unsigned all, unsigned shown, const char *what)
+static void print_more(GString *out, unsigned indent, unsigned all, unsigned shown,
+	const char *what)
 {
 	if (all > shown) {
-		g_string_append_printf(out, "+ %u more %s\n", all - shown, what);
+		g_string_append_printf(
+			out, "%*s+ %u more %s\n", (int) indent, "", all - shown, what);
 	}
 }
 
@@ -109,8 +111,8 @@ static bool is_resource(const struct lqn_task *task)
 }
 
 /* The model's tasks that `select` takes, callers first; struct lqn_task, borrowed. */
-static GPtrArray *select_tasks(
-	const struct lqn_model *model, bool (*select)(const struct lqn_task *))
+static GPtrArray *select_tasks(const struct lqn_model *model,
+	bool (*select)(const struct lqn_task *))
 {
 	GPtrArray *tasks = g_ptr_array_new();
 	int refs = 0;
@@ -197,7 +199,7 @@ static void print_tasks(GString *out, const GPtrArray *tasks)
 	}
 	lqn_table_print(&table, out, 0, WIDTH);
 	lqn_table_clear(&table);
-	print_more(out, tasks->len, shown, "tasks");
+	print_more(out, 0, tasks->len, shown, "tasks");
 }
 
 /* `→ app_get ×1.50, ⇢ log_put ×1.00, ↷ db_query ×0.30`; both phases together. */
@@ -260,7 +262,7 @@ static void print_entries(GString *out, const GPtrArray *tasks)
 	}
 	lqn_table_print(&table, out, 0, WIDTH);
 	lqn_table_clear(&table);
-	print_more(out, all, shown, "entries");
+	print_more(out, 0, all, shown, "entries");
 }
 
 static void print_processors(GString *out, const struct lqn_model *model)
@@ -304,7 +306,7 @@ static void print_clients(GString *out, const struct lqn_model *model)
 			task->kind == LQN_TASK_OPEN ? &values[1] : values);
 		print_parts(out, i ? "" : "clients", parts, "", 1);
 	}
-	print_more(out, tasks->len, MIN(tasks->len, MAX_CLIENTS), "clients");
+	print_more(out, INDENT, tasks->len, MIN(tasks->len, MAX_CLIENTS), "clients");
 	g_ptr_array_unref(tasks);
 }
 
@@ -474,7 +476,7 @@ static void print_notes(GString *out, const struct lqn_model *model)
 	for (unsigned i = 0; i < model->notes->len && i < MAX_NOTES; i++) {
 		print_words(out, i ? "" : "notes", g_ptr_array_index(model->notes, i), 2);
 	}
-	print_more(out, model->notes->len, MIN(model->notes->len, MAX_NOTES), "notes");
+	print_more(out, INDENT, model->notes->len, MIN(model->notes->len, MAX_NOTES), "notes");
 }
 
 static void print_background(GString *out, const struct lqn_model *model)

@@ -4,6 +4,7 @@
 #include <glib.h>
 #include <glib/gstdio.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,12 +19,15 @@
 #define FAIL(model, ...) \
 	BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT((model)->self, __VA_ARGS__)
 
+#define LEFT_OUT UINT_MAX	/* in the place of a host's number */
+
 struct model {
 	bt_self_component *self;		/* borrowed */
 	bt_message_iterator *up;		/* owned; NULL until the graph is configured */
 	struct lqn_decoder *decoder;		/* owned */
 	struct lqn_analysis *analysis;		/* owned */
 	GHashTable *hosts;	/* const bt_stream *, a reference, owned -> number of its host */
+	GHashTable *tellers;	/* name of a host, owned -> the stream that tells of it, borrowed */
 	/* Of the stream that the last event came from; borrowed, NULL at first. */
 	const bt_stream *last_stream;
 	unsigned last_host;
@@ -54,6 +58,7 @@ static void model_free(struct model *model)
 	if (model->analysis) {
 		lqn_analysis_free(model->analysis);
 	}
+	g_hash_table_destroy(model->tellers);
 	g_hash_table_destroy(model->hosts);
 	g_free(model->output);
 	g_free(model->name);
@@ -122,6 +127,12 @@ static bool check_params(struct model *model)
 			"add `overwrite=yes`", model->output);
 		return false;
 	}
+	if (g_file_test(model->output, G_FILE_TEST_EXISTS | G_FILE_TEST_IS_SYMLINK) &&
+			!g_file_test(model->output, G_FILE_TEST_IS_DIR)) {
+		FAIL(model, "Output folder `%s` cannot be made: something else has that name",
+			model->output);
+		return false;
+	}
 	parent = g_path_get_dirname(model->output);
 	ok = g_access(parent, W_OK | X_OK) == 0;
 	if (!ok) {
@@ -145,6 +156,7 @@ bt_component_class_initialize_method_status model_init(bt_self_component_sink *s
 	model->summary = true;
 	model->decoder = lqn_decoder_new();
 	model->hosts = g_hash_table_new_full(NULL, NULL, put_stream, NULL);
+	model->tellers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	if (!read_params(model, params) || !check_params(model)) {
 		model_free(model);
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
@@ -203,12 +215,37 @@ static const char *stream_name(const bt_stream *stream)
 	return name ? name : "localhost";
 }
 
-static void set_host(struct model *model, const bt_stream *stream, const char *name)
+static void set_number(struct model *model, const bt_stream *stream, unsigned number)
 {
 	model->last_stream = stream;
-	model->last_host = lqn_analysis_host(model->analysis, name);
+	model->last_host = number;
 	bt_stream_get_ref(stream);
-	g_hash_table_replace(model->hosts, (void *) stream, GUINT_TO_POINTER(model->last_host));
+	g_hash_table_replace(model->hosts, (void *) stream, GUINT_TO_POINTER(number));
+}
+
+static void set_host(struct model *model, const bt_stream *stream, const char *name)
+{
+	set_number(model, stream, lqn_analysis_host(model->analysis, name));
+}
+
+static gboolean is_stream(void *name, void *stream, void *wanted)
+{
+	return stream == wanted;
+}
+
+/*
+ * A stream begins to tell of a host. Where the filter was used twice, or on what it had stored
+ * beside the kernel's events, two streams tell the same at the same time: one is enough. What comes
+ * after a stream's summary is another part of the trace.
+ */
+static bool is_told_already(struct model *model, const bt_stream *stream, const char *name)
+{
+	const bt_stream *teller = g_hash_table_lookup(model->tellers, name);
+
+	if (!teller) {
+		g_hash_table_insert(model->tellers, g_strdup(name), (void *) stream);
+	}
+	return teller && teller != stream;
 }
 
 /* The number of the host that the stream tells of. */
@@ -240,6 +277,8 @@ static char *place_of(const bt_stream *stream, int64_t ts)
 
 static bool begin_stream(struct model *model, const bt_stream *stream, const struct lqn_event *ev)
 {
+	const char *name;
+
 	if (ev->host.schema != LQN_EVENT_SCHEMA) {
 		char *place = place_of(stream, ev->ts);
 
@@ -249,7 +288,16 @@ static bool begin_stream(struct model *model, const bt_stream *stream, const str
 		g_free(place);
 		return false;
 	}
-	set_host(model, stream, *ev->host.name != '\0' ? ev->host.name : stream_name(stream));
+	name = *ev->host.name != '\0' ? ev->host.name : stream_name(stream);
+	if (is_told_already(model, stream, name)) {
+		fprintf(stderr,
+			"sink.lqn.model: host `%s` is told of twice at the same time; "
+			"the second stream is left out\n",
+			name);
+		set_number(model, stream, LEFT_OUT);
+	} else {
+		set_host(model, stream, name);
+	}
 	return true;
 }
 
@@ -276,6 +324,7 @@ static bool take_event(struct model *model, const bt_message *msg)
 	enum lqn_decode_status status;
 	const bt_stream *stream;
 	struct lqn_event ev;
+	unsigned host;
 
 	status = lqn_decoder_decode(model->decoder, event, &ev);
 	if (status == LQN_DECODE_FOREIGN) {
@@ -296,7 +345,14 @@ static bool take_event(struct model *model, const bt_message *msg)
 	if (ev.type == LQN_EV_HOST && !begin_stream(model, stream, &ev)) {
 		return false;
 	}
-	lqn_analysis_event(model->analysis, get_host(model, stream), &ev);
+	host = get_host(model, stream);
+	if (host == LEFT_OUT) {
+		return true;
+	}
+	if (ev.type == LQN_EV_SUMMARY) {
+		g_hash_table_foreach_remove(model->tellers, is_stream, (void *) stream);
+	}
+	lqn_analysis_event(model->analysis, host, &ev);
 	return true;
 }
 

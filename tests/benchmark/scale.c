@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * How time and memory grow with what a trace is made of, without a trace: records go straight into the engine and its events
- * into the analysis.
+ * How time and memory grow with what a trace is made of, without a trace: records go straight into
+ * the engine and its events into the analysis.
  *
  *     scale [events=1000000] [threads=10] [NAME=N …] [until=engine|requests|model]
  *
- * Half of the threads are clients in one process, half servers in another; each client asks its server in turn. On top of it,
- * every `every` requests (default 10) comes one of each kind of other work that is asked for; N says how many different
- * objects it is spread over:
+ * Half of the threads are clients in one process, half servers in another; each client asks its
+ * server in turn. On top of it, every `every` requests (default 10) comes one of each kind of other
+ * work that is asked for; N says how many different objects it is spread over:
  *
  *     connections   of one client with an event loop to one server, all open at once, used in turn
  *     short         connections, each made for one request and closed (N: any)
@@ -18,8 +18,8 @@
  *     pipes         written to, never read
  *     unread        datagram sockets, written to, never read
  *     paths         files, all with names of their own, opened and closed
- *     held          connections to a host that is not traced, which stay open, beside accepts of others
- *     fleet         processes, all with names of their own, that each make one request and exit
+ *     held          connections to a host that is not traced, which stay open, beside accepts of
+ * others fleet         processes, all with names of their own, that each make one request and exit
  *     shared        requests of one process to another through shared memory (N: different words)
  *     lost          messages through a pipe of which nine in ten are not seen to be read (N: any)
  *     locked        a thread of the server waits for a lock that another holds (N: different words)
@@ -35,7 +35,7 @@
 #include "request/analysis.h"
 #include "write/write.h"
 
-#define CLIENTS 1000000		/* process ids; those of threads follow */
+#define CLIENTS 1000000 /* process ids; those of threads follow */
 #define SERVERS 2000000
 #define LOOP 900000
 #define BACK 900001
@@ -46,16 +46,43 @@
 #define ODDS 900006
 #define FIRST_FD 10
 
-enum what { CONNECTIONS, SHORT, REMOTE, PROCESSES, WORDS, PIPES, UNREAD, PATHS, HELD, FLEET, SHARED, LOST, LOCKED, WHATS };
+enum what {
+	CONNECTIONS,
+	SHORT,
+	REMOTE,
+	PROCESSES,
+	WORDS,
+	PIPES,
+	UNREAD,
+	PATHS,
+	HELD,
+	FLEET,
+	SHARED,
+	LOST,
+	LOCKED,
+	WHATS
+};
 
 static const char *const names[WHATS] = {
-	"connections", "short", "remote", "processes", "words", "pipes", "unread", "paths", "held", "fleet", "shared", "lost", "locked",
+	"connections",
+	"short",
+	"remote",
+	"processes",
+	"words",
+	"pipes",
+	"unread",
+	"paths",
+	"held",
+	"fleet",
+	"shared",
+	"lost",
+	"locked",
 };
 
 static struct lqn_causal *causal;
 static int64_t ts = 1000000000;
 static uint64_t records, events;
-static int32_t named = -1;	/* thread that is called `comm` */
+static int32_t named = -1; /* thread that is called `comm` */
 static char comm[LQN_COMM_LEN];
 static int64_t counts[WHATS], turns[WHATS];
 
@@ -106,10 +133,16 @@ static void call(int32_t cpu, const char *name, int64_t a, int64_t b, const char
 
 static void name(int32_t tid, char *to)
 {
-	static const char *const odds[] = { "loop", "back", "ask", "serve", "asks", "serves", "odds", "odds" };
+	static const char *const odds[] = { "loop", "back", "ask", "serve", "asks", "serves",
+		"odds", "odds" };
 
-	g_strlcpy(to, tid == named ? comm : tid >= SERVERS ? "server" : tid >= CLIENTS ? "client" :
-		tid >= LOOP ? odds[tid - LOOP] : "job", LQN_COMM_LEN);
+	g_strlcpy(to,
+		tid == named             ? comm
+			: tid >= SERVERS ? "server"
+			: tid >= CLIENTS ? "client"
+			: tid >= LOOP    ? odds[tid - LOOP]
+					 : "job",
+		LQN_COMM_LEN);
 }
 
 static void to(int32_t cpu, int32_t prev, int32_t next, int64_t state)
@@ -413,7 +446,7 @@ static void start(int32_t threads)
 }
 
 struct taker {
-	struct lqn_analysis *analysis;	/* NULL: the engine alone */
+	struct lqn_analysis *analysis; /* NULL: the engine alone */
 	unsigned host;
 };
 
@@ -447,7 +480,8 @@ static void report(const char *what, double since)
 {
 	double s = seconds() - since;
 
-	printf("  %-9s %8.2f s %8.0f ns/event %8.1f MB\n", what, s, s * 1e9 / (double) records, peak_mb());
+	printf("  %-9s %8.2f s %8.0f ns/event %8.1f MB\n", what, s, s * 1e9 / (double) records,
+		peak_mb());
 	fflush(stdout);
 }
 
@@ -503,7 +537,8 @@ int main(int argc, char **argv)
 		threads = strncmp(argv[i], "threads=", 8) == 0 ? n : threads;
 		every = strncmp(argv[i], "every=", 6) == 0 ? n : every;
 		for (int what = 0; what < WHATS; what++) {
-			if (value && strlen(names[what]) == len && strncmp(argv[i], names[what], len) == 0) {
+			if (value && strlen(names[what]) == len &&
+				strncmp(argv[i], names[what], len) == 0) {
 				counts[what] = n;
 			}
 		}
@@ -524,6 +559,7 @@ int main(int argc, char **argv)
 		lqn_analysis_free(taker.analysis);
 	}
 	report("finish", since);
-	printf("  %" G_GUINT64_FORMAT " records, %" G_GUINT64_FORMAT " lqn: events\n", records, events);
+	printf("  %" G_GUINT64_FORMAT " records, %" G_GUINT64_FORMAT " lqn: events\n", records,
+		events);
 	return 0;
 }

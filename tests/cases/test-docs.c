@@ -147,14 +147,16 @@ static bool is_test(const char *name, const char *sources)
 		root, "tests", "cases", name, "expected.json", NULL);
 	g_autofree char *test = g_strdup_printf("START_TEST(%s)", name);
 	g_autofree char *python = g_strdup_printf("def %s(", name);
+	g_autofree char *recording = g_build_filename(root, name, "truth.json", NULL);
 
-	return g_file_test(folder, G_FILE_TEST_EXISTS) || strstr(sources, test) ||
-		strstr(sources, python);
+	return (g_str_has_prefix(name, "traces/") ? g_file_test(recording, G_FILE_TEST_EXISTS) :
+		g_file_test(folder, G_FILE_TEST_EXISTS)) || strstr(sources, test) || strstr(sources, python);
 }
 
-START_TEST(each_numbered_case_has_a_test)
+/* Rows `| C12 | … | TESTS |` of a document, numbered from 1; tests are in the last cell. */
+static void check_cases(const char *name, const char *letter, guint n_cells)
 {
-	g_autofree char *text = read_file("doc/causality.md"), *sources = test_sources();
+	g_autofree char *text = read_file(name), *sources = test_sources(), *start = g_strdup_printf(" %s", letter);
 	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 	unsigned cases = 0;
 
@@ -165,22 +167,27 @@ START_TEST(each_numbered_case_has_a_test)
 		guint tests = 0;
 		char *end;
 
-		/* | C12 | seen | concluded | how sure | `test`, … | */
-		if (n < 2 || strncmp(cells[1], " C", 2) != 0) {
+		if (n < 2 || strncmp(cells[1], start, 2) != 0 || !g_ascii_isdigit(cells[1][2])) {
 			continue;
 		}
 		ck_assert_msg(strtoul(cells[1] + 2, &end, 10) == cases + 1 && strcmp(end, " ") == 0,
-			"doc/causality.md: case%sis not number %u", cells[1], cases + 1);
+			"%s: case%sis not number %u", name, cells[1], cases + 1);
 		cases++;
-		ck_assert_msg(n == 7, "doc/causality.md: C%u has not five cells", cases);
-		codes = g_strsplit(cells[5], "`", -1);
+		ck_assert_msg(n == n_cells + 2, "%s: %s%u has not %u cells", name, letter, cases, n_cells);
+		codes = g_strsplit(cells[n_cells], "`", -1);
 		for (guint k = 1; codes[k] && codes[k + 1]; k += 2, tests++) {
-			ck_assert_msg(is_test(codes[k], sources),
-				"doc/causality.md: C%u: there is no test %s", cases, codes[k]);
+			ck_assert_msg(is_test(codes[k], sources), "%s: %s%u: there is no test %s", name, letter, cases,
+				codes[k]);
 		}
-		ck_assert_msg(tests > 0, "doc/causality.md: C%u has no test", cases);
+		ck_assert_msg(tests > 0, "%s: %s%u has no test", name, letter, cases);
 	}
 	ck_assert_uint_gt(cases, 0);
+}
+
+START_TEST(each_numbered_case_has_a_test)
+{
+	check_cases("doc/causality.md", "C", 5);
+	check_cases("doc/modelling.md", "M", 5);
 }
 END_TEST
 

@@ -14,7 +14,7 @@ struct world {
 	struct lqn_causal *causal;
 	int64_t ts;
 	int32_t current[CPUS];
-	const struct lqn_layout_call *open[TIDS + 1];	/* by thread */
+	const struct lqn_layout_call *open[TIDS + 1]; /* by thread */
 	uint32_t n_calls, n_events;
 };
 
@@ -23,7 +23,7 @@ struct chaos chaos_new(uint64_t seed)
 	struct chaos chaos = { .state = seed * 0x9e3779b97f4a7c15u + 1 };
 
 	chaos_number(&chaos);
-	chaos.wildness = (uint32_t []) { 0, 5, 50, 300 }[chaos_below(&chaos, 4)];
+	chaos.wildness = (uint32_t[]){ 0, 5, 50, 300 }[chaos_below(&chaos, 4)];
 	chaos.ordered = chaos_below(&chaos, 4) > 0;
 	return chaos;
 }
@@ -44,20 +44,61 @@ uint32_t chaos_below(struct chaos *chaos, uint32_t n)
 int64_t chaos_hostile(struct chaos *chaos)
 {
 	static const int64_t values[] = {
-		0, -1, 1, 2, 255, 65536, 1 << 20, (1 << 20) - 1, INT32_MIN, INT32_MAX, UINT32_MAX, INT64_MIN, INT64_MAX,
-		INT64_MIN + 1, INT64_MAX - 1, -4095, INT64_C(1) << 32, INT64_C(1) << 62,
+		0,
+		-1,
+		1,
+		2,
+		255,
+		65536,
+		1 << 20,
+		(1 << 20) - 1,
+		INT32_MIN,
+		INT32_MAX,
+		UINT32_MAX,
+		INT64_MIN,
+		INT64_MAX,
+		INT64_MIN + 1,
+		INT64_MAX - 1,
+		-4095,
+		INT64_C(1) << 32,
+		INT64_C(1) << 62,
 	};
 
-	return chaos_below(chaos, 4) ? values[chaos_below(chaos, G_N_ELEMENTS(values))] : (int64_t) chaos_number(chaos);
+	return chaos_below(chaos, 4) ? values[chaos_below(chaos, G_N_ELEMENTS(values))]
+				     : (int64_t) chaos_number(chaos);
 }
 
 const char *chaos_text(struct chaos *chaos)
 {
 	static const char *const texts[] = {
-		"", "/", "//", "a/1", "/tmp/q", "/tmp/q", "\xff\xfe\x80", "<&>\"'", "]]>", "-->", "\x01\x1b[2J", "%s%n%d", "\xe2\x80\xae",
-		"web", "web/1", "irq/5-x", "kworker/0:1", "1.2.3.4:5 -> 6.7.8.9:10", "6.7.8.9:10 -> 1.2.3.4:5", " -> ",
-		"socket:[7]", "pipe:[7]", "pipe:[7]", "anon_inode:[eventfd]", "\xed\xa0\x80", "\xf4\x90\x80\x80", "tab\tline\nend",
-		"a very long name that does not end where names of threads end, nor anywhere near that, and goes on",
+		"",
+		"/",
+		"//",
+		"a/1",
+		"/tmp/q",
+		"/tmp/q",
+		"\xff\xfe\x80",
+		"<&>\"'",
+		"]]>",
+		"-->",
+		"\x01\x1b[2J",
+		"%s%n%d",
+		"\xe2\x80\xae",
+		"web",
+		"web/1",
+		"irq/5-x",
+		"kworker/0:1",
+		"1.2.3.4:5 -> 6.7.8.9:10",
+		"6.7.8.9:10 -> 1.2.3.4:5",
+		" -> ",
+		"socket:[7]",
+		"pipe:[7]",
+		"pipe:[7]",
+		"anon_inode:[eventfd]",
+		"\xed\xa0\x80",
+		"\xf4\x90\x80\x80",
+		"tab\tline\nend",
+		"a very long name that does not end where names of threads end, nor near it",
 	};
 
 	return texts[chaos_below(chaos, G_N_ELEMENTS(texts))];
@@ -70,7 +111,8 @@ static bool is_wild(struct world *w)
 
 static int32_t some_tid(struct world *w)
 {
-	return is_wild(w) ? (int32_t) chaos_hostile(w->chaos) : 1 + (int32_t) chaos_below(w->chaos, TIDS);
+	return is_wild(w) ? (int32_t) chaos_hostile(w->chaos)
+			  : 1 + (int32_t) chaos_below(w->chaos, TIDS);
 }
 
 static void set_comm(struct world *w, char *comm, int32_t tid)
@@ -110,8 +152,8 @@ static void fill_entry(struct world *w, struct lqn_record *rec, int32_t thread)
 	default:
 		break;
 	}
-	if (rec->kind == LQN_CALL_OPEN || rec->kind == LQN_CALL_MQ_OPEN || rec->kind == LQN_CALL_MKNOD ||
-			rec->kind == LQN_CALL_PATH || is_wild(w)) {
+	if (rec->kind == LQN_CALL_OPEN || rec->kind == LQN_CALL_MQ_OPEN ||
+		rec->kind == LQN_CALL_MKNOD || rec->kind == LQN_CALL_PATH || is_wild(w)) {
 		rec->text = g_strdup(chaos_text(w->chaos));
 	}
 	if (thread >= 0 && thread <= TIDS) {
@@ -123,8 +165,22 @@ static void fill_entry(struct world *w, struct lqn_record *rec, int32_t thread)
 static const struct lqn_layout_call *some_call(struct world *w)
 {
 	static const char *const frequent[] = {
-		"write", "read", "sendto", "recvfrom", "futex", "epoll_wait", "accept4", "connect", "socket", "socketpair",
-		"pipe2", "nanosleep", "listen", "dup", "openat", "mq_open",
+		"write",
+		"read",
+		"sendto",
+		"recvfrom",
+		"futex",
+		"epoll_wait",
+		"accept4",
+		"connect",
+		"socket",
+		"socketpair",
+		"pipe2",
+		"nanosleep",
+		"listen",
+		"dup",
+		"openat",
+		"mq_open",
 	};
 	const char *name = frequent[chaos_below(w->chaos, G_N_ELEMENTS(frequent))];
 
@@ -145,7 +201,8 @@ static void put(struct world *w, struct lqn_record *rec, const char *name, int32
 	rec->tid = is_wild(w) ? some_tid(w) : rec->tid;
 	rec->ts = w->ts;
 	if (!w->chaos->ordered && is_wild(w)) {
-		rec->ts = chaos_below(w->chaos, 8) ? w->ts - chaos_below(w->chaos, 100000) : chaos_hostile(w->chaos);
+		rec->ts = chaos_below(w->chaos, 8) ? w->ts - chaos_below(w->chaos, 100000)
+						   : chaos_hostile(w->chaos);
 	}
 	lqn_causal_push(w->causal, rec);
 }
@@ -159,7 +216,8 @@ static void put_call(struct world *w, int32_t cpu)
 
 	if (call && !is_wild(w)) {
 		lqn_record_init(&rec, &call->exit);
-		rec.exit.ret = chaos_below(w->chaos, 8) ? some_number(w) : -(int64_t) chaos_below(w->chaos, 130);
+		rec.exit.ret = chaos_below(w->chaos, 8) ? some_number(w)
+							: -(int64_t) chaos_below(w->chaos, 130);
 		rec.exit.n_fds = (int32_t) chaos_below(w->chaos, 4);
 		for (int i = 0; i < LQN_RECORD_FDS; i++) {
 			rec.exit.fd[i] = (int32_t) some_number(w);
@@ -190,7 +248,8 @@ static void put_switch(struct world *w, int32_t cpu)
 			rec.sw.next_tid = 0;
 		}
 	}
-	rec.sw.prev_state = is_wild(w) ? chaos_hostile(w->chaos) : states[chaos_below(w->chaos, G_N_ELEMENTS(states))];
+	rec.sw.prev_state = is_wild(w) ? chaos_hostile(w->chaos)
+				       : states[chaos_below(w->chaos, G_N_ELEMENTS(states))];
 	set_comm(w, rec.sw.prev_comm, rec.sw.prev_tid);
 	set_comm(w, rec.sw.next_comm, rec.sw.next_tid);
 	put(w, &rec, "sched_switch", cpu);
@@ -209,7 +268,8 @@ static void put_waking(struct world *w, int32_t cpu)
 /* Any event of the tables, with plausible fields where there are any. */
 static void put_any(struct world *w, int32_t cpu)
 {
-	const struct lqn_layout_event *ev = &lqn_layout_kernel_events[chaos_below(w->chaos, w->n_events)];
+	const struct lqn_layout_event *ev =
+		&lqn_layout_kernel_events[chaos_below(w->chaos, w->n_events)];
 	struct lqn_record rec;
 
 	lqn_record_init(&rec, ev);
@@ -301,7 +361,8 @@ static void lose(struct world *w, int32_t cpu)
 {
 	int64_t begin = w->chaos->ordered ? w->ts : w->ts - chaos_below(w->chaos, 10000);
 
-	lqn_causal_lost(w->causal, chaos_below(w->chaos, 2) ? cpu : -1, begin, w->ts, chaos_below(w->chaos, 3));
+	lqn_causal_lost(w->causal, chaos_below(w->chaos, 2) ? cpu : -1, begin, w->ts,
+		chaos_below(w->chaos, 3));
 }
 
 void chaos_trace(struct chaos *chaos, struct lqn_causal *causal, unsigned records)
@@ -334,13 +395,15 @@ void chaos_trace(struct chaos *chaos, struct lqn_causal *causal, unsigned record
 			lose(&w, cpu);
 		}
 	}
-	lqn_causal_finish(causal, chaos->ordered || chaos_below(chaos, 2) ? w.ts : chaos_hostile(chaos));
+	lqn_causal_finish(
+		causal, chaos->ordered || chaos_below(chaos, 2) ? w.ts : chaos_hostile(chaos));
 }
 
 void chaos_spoil(struct chaos *chaos, struct lqn_event *ev)
 {
 	const struct lqn_event_class *class = lqn_event_class((enum lqn_event_type) ev->type);
-	const struct lqn_event_field *field = &class->fields[chaos_below(chaos, (uint32_t) class->n_fields)];
+	const struct lqn_event_field *field =
+		&class->fields[chaos_below(chaos, (uint32_t) class->n_fields)];
 	void *p = (char *) ev + field->offset;
 
 	switch (field->kind) {
@@ -357,7 +420,8 @@ void chaos_spoil(struct chaos *chaos, struct lqn_event *ev)
 		}
 		break;
 	default:
-		*(uint32_t *) p = chaos_below(chaos, 2) ? chaos_below(chaos, 16) : (uint32_t) chaos_hostile(chaos);
+		*(uint32_t *) p = chaos_below(chaos, 2) ? chaos_below(chaos, 16)
+							: (uint32_t) chaos_hostile(chaos);
 		break;
 	}
 }

@@ -2,7 +2,8 @@
 #ifndef LQN_TESTS_UNIT_CHAOS_H
 #define LQN_TESTS_UNIT_CHAOS_H
 
-/* Traces that no kernel has ever made: half plausible, half not. The same seed gives the same trace. */
+/* Traces that no kernel has ever made: half plausible, half not. The same seed gives the same
+ * trace. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -12,7 +13,7 @@ struct chaos {
 	uint64_t state;
 	/* in a thousand: how often something is out of place. 0: a plausible trace */
 	uint32_t wildness;
-	bool ordered;		/* times and lengths are sane, whatever else is not */
+	bool ordered; /* times and lengths are sane, whatever else is not */
 };
 
 struct chaos chaos_new(uint64_t seed);

@@ -7,6 +7,7 @@
 void talk_start(struct talk *talk)
 {
 	talk->feed = feed_new("6.1.0");
+	talk->events = g_array_new(FALSE, FALSE, sizeof(struct lqn_event));
 	talk->now = 1000;
 }
 
@@ -79,6 +80,14 @@ void talk_mark(struct talk *talk, int thread, const char *path)
 	feed(talk->feed, "%ld c%d +openat -1 0 %s\n%ld c%d -openat -2", talk->now, thread, path, talk->now, thread);
 }
 
+void talk_span(struct talk *talk, int thread, int span, bool begin, const char *name)
+{
+	g_autofree char *text = g_strdup_printf("span thread=%d span=%d at=%ldu begin=%d name=%s", thread, span, talk->now, begin, name);
+	struct lqn_event ev = feed_parse_event(text);
+
+	g_array_append_val(talk->events, ev);
+}
+
 struct taker {
 	struct lqn_analysis *analysis;
 	unsigned host;
@@ -103,6 +112,10 @@ struct lqn_model *talk_model(struct talk *talk, const struct lqn_options *option
 	taker.host = lqn_analysis_host(taker.analysis, "host");
 	feed_finish(talk->feed, talk->now);
 	feed_each(talk->feed, take, &taker);
+	for (guint i = 0; i < talk->events->len; i++) {
+		take(&taker, &g_array_index(talk->events, struct lqn_event, i));
+	}
+	g_array_free(talk->events, TRUE);
 	if (!lqn_analysis_finish(taker.analysis, &model, paths, error)) {
 		model = NULL;
 	}

@@ -13,6 +13,7 @@
 
 struct talk {
 	struct feed *feed;
+	GArray *events;		/* struct lqn_event beside those of the feed; owned */
 	long now;
 };
 
@@ -36,6 +37,9 @@ void talk_request(struct talk *talk, int from, int fd, int to);
 /* `from` answers on `fd` and awaits the next request there; `to` has the answer. */
 void talk_reply(struct talk *talk, int from, int fd, int to);
 void talk_mark(struct talk *talk, int thread, const char *path);
+
+/* The thread begins (or ends) a span of user space. */
+void talk_span(struct talk *talk, int thread, int span, bool begin, const char *name);
 
 /* Ends the trace and makes a model of it. NULL with an error. Options may be NULL. */
 struct lqn_model *talk_model(struct talk *talk, const struct lqn_options *options, struct lqn_path_report **paths,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Whatever a trace holds, nothing breaks, and what is written is well formed. LQN_CHAOS_FIRST and LQN_CHAOS_SEEDS choose
- * other seeds and more of them; `CK_FORK=no` keeps a debugger at the place.
+ * Whatever a trace holds, nothing breaks, and what is written is well formed. LQN_CHAOS_FIRST and
+ * LQN_CHAOS_SEEDS choose other seeds and more of them; `CK_FORK=no` keeps a debugger at the place.
  */
 #include <glib.h>
 #include <json-c/json.h>
@@ -16,10 +16,18 @@
 #include "suite.h"
 #include "write/write.h"
 
-#define SEEDS 60	/* of each test; some seconds with sanitizers */
+#define SEEDS 200 /* of each test; some seconds with sanitizers */
 #define RECORDS 3000
 
-static GArray *events;		/* struct lqn_event, their strings interned */
+/* Check keeps a record of each assertion that holds, and there are millions. */
+#define DEMAND(condition, ...) \
+	do { \
+		if (!(condition)) { \
+			ck_abort_msg(__VA_ARGS__); \
+		} \
+	} while (0)
+
+static GArray *events; /* struct lqn_event, their strings interned */
 static uint64_t seed_now;
 
 static uint64_t from_environment(const char *name, uint64_t otherwise)
@@ -36,7 +44,8 @@ static void keep(void *payload, const struct lqn_event *ev)
 
 	for (size_t i = 0; i < class->n_fields; i++) {
 		if (class->fields[i].kind == LQN_EVF_STRING) {
-			const char **text = (const char **) (void *) ((char *) &copy + class->fields[i].offset);
+			const char **text =
+				(const char **) (void *) ((char *) &copy + class->fields[i].offset);
 
 			*text = g_intern_string(*text);
 		}
@@ -55,7 +64,8 @@ static char *describe(const struct lqn_event *ev)
 		const void *p = (const char *) ev + class->fields[i].offset;
 
 		if (class->fields[i].kind == LQN_EVF_I64 || class->fields[i].kind == LQN_EVF_TIME) {
-			g_string_append_printf(text, " %s=%ld", class->fields[i].name, (long) *(const int64_t *) p);
+			g_string_append_printf(text, " %s=%ld", class->fields[i].name,
+				(long) *(const int64_t *) p);
 		}
 	}
 	return g_string_free(text, FALSE);
@@ -77,19 +87,22 @@ static bool make_events(uint64_t seed)
 
 /* ---- what must hold of what is written ---- */
 
-/* No file has a number below 0 in it but -1 where nothing is known; `-->` and names with a `-` are no numbers. */
+/* No file has a number below 0 in it but -1 where nothing is known; `-->` and names with a `-` are
+ * no numbers. */
 static void check_text(const char *what, const GString *text)
 {
 	const char *end, *p = text->str;
 
-	ck_assert_msg(g_utf8_validate(text->str, (gssize) text->len, &end), "seed %lu: %s is no UTF-8 at byte %ld",
-		(unsigned long) seed_now, what, (long) (end - text->str));
-	while ((p = strchr(p + 1, '-')) != NULL) {
-		ck_assert_msg(!g_ascii_isdigit(p[1]) || !strchr("\"= \t:[,", p[-1]) || p[1] == '1',
+	DEMAND(g_utf8_validate(text->str, (gssize) text->len, &end),
+		"seed %lu: %s is no UTF-8 at byte %ld", (unsigned long) seed_now, what,
+		(long) (end - text->str));
+	/* the paths of the slow are held against the others: there differences may be negative */
+	while (!strstr(what, "critical-path.txt") && (p = strchr(p + 1, '-')) != NULL) {
+		DEMAND(!g_ascii_isdigit(p[1]) || !strchr("\"= \t:[,", p[-1]) || p[1] == '1',
 			"seed %lu: %s: %.40s", (unsigned long) seed_now, what, p);
 	}
 	p = strstr(text->str, "nan") ? strstr(text->str, "nan") : strstr(text->str, " inf");
-	ck_assert_msg(!p || g_ascii_isalpha(p[3]) || g_ascii_isalpha(p[4]), "seed %lu: %s: %.40s",
+	DEMAND(!p || g_ascii_isalpha(p[3]) || g_ascii_isalpha(p[4]), "seed %lu: %s: %.40s",
 		(unsigned long) seed_now, what, p);
 }
 
@@ -102,11 +115,12 @@ static void check_and_free(const char *what, GString *text)
 static void check_model(const struct lqn_model *model, const struct lqn_path_report *paths)
 {
 	GString *xml = lqn_write_lqnx(model), *json = lqn_write_json(model);
-	xmlDoc *doc = xmlReadMemory(xml->str, (int) xml->len, NULL, NULL, XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
+	xmlDoc *doc = xmlReadMemory(
+		xml->str, (int) xml->len, NULL, NULL, XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
 	json_object *object = json_tokener_parse(json->str);
 
-	ck_assert_msg(doc != NULL, "seed %lu: no XML:\n%s", (unsigned long) seed_now, xml->str);
-	ck_assert_msg(object != NULL, "seed %lu: no JSON:\n%s", (unsigned long) seed_now, json->str);
+	DEMAND(doc != NULL, "seed %lu: no XML:\n%s", (unsigned long) seed_now, xml->str);
+	DEMAND(object != NULL, "seed %lu: no JSON:\n%s", (unsigned long) seed_now, json->str);
 	xmlFreeDoc(doc);
 	json_object_put(object);
 	check_and_free("model.lqnx", xml);
@@ -115,7 +129,13 @@ static void check_model(const struct lqn_model *model, const struct lqn_path_rep
 	check_and_free("critical-path.txt", lqn_write_paths(paths));
 	check_and_free("critical-paths.tsv", lqn_write_path_table(paths));
 	check_and_free("summary", lqn_write_summary(model, paths));
-	ck_assert_msg(paths->not_tiled == 0, "seed %lu: %lu paths do not tile", (unsigned long) seed_now,
+	for (guint i = 0; i < paths->groups->len; i++) {
+		const struct lqn_path_group *group = paths->groups->pdata[i];
+
+		DEMAND(group->p50 >= 0 && group->mean >= 0, "seed %lu: a time below 0",
+			(unsigned long) seed_now);
+	}
+	DEMAND(paths->not_tiled == 0, "seed %lu: %lu paths do not tile", (unsigned long) seed_now,
 		(unsigned long) paths->not_tiled);
 }
 
@@ -132,9 +152,10 @@ static void check_thread_path(struct lqn_analysis *a)
 	}
 	at = path->begin;
 	for (guint i = 0; i < path->rows->len; i++) {
-		const struct lqn_thread_row *row = &g_array_index(path->rows, struct lqn_thread_row, i);
+		const struct lqn_thread_row *row =
+			&g_array_index(path->rows, struct lqn_thread_row, i);
 
-		ck_assert_msg(row->begin == at && row->end > at, "seed %lu: a thread's path does not tile",
+		DEMAND(row->begin == at && row->end > at, "seed %lu: a thread's path does not tile",
 			(unsigned long) seed_now);
 		at = row->end;
 	}
@@ -147,8 +168,12 @@ static bool analyse(uint64_t seed, struct lqn_event *all, guint n)
 {
 	struct chaos chaos = chaos_new(seed);
 	struct lqn_options options = {
-		.begin = INT64_MIN, .end = INT64_MAX, .all_paths = true, .whole = chaos_below(&chaos, 2),
-		.clutter = chaos_below(&chaos, 2), .thread = chaos_below(&chaos, 2) ? "7" : "t1",
+		.begin = INT64_MIN,
+		.end = INT64_MAX,
+		.all_paths = true,
+		.whole = chaos_below(&chaos, 2),
+		.clutter = chaos_below(&chaos, 2),
+		.thread = chaos_below(&chaos, 2) ? "7" : "t1",
 	};
 	unsigned hosts = 1 + chaos_below(&chaos, 4) / 3;
 	struct lqn_analysis *a;
@@ -186,16 +211,18 @@ static bool analyse(uint64_t seed, struct lqn_event *all, guint n)
 
 static void each_seed(void (*test)(uint64_t seed))
 {
-	uint64_t first = from_environment("LQN_CHAOS_FIRST", 1), n = from_environment("LQN_CHAOS_SEEDS", SEEDS);
+	uint64_t first = from_environment("LQN_CHAOS_FIRST", 1),
+		 n = from_environment("LQN_CHAOS_SEEDS", SEEDS);
 
 	events = g_array_new(FALSE, FALSE, sizeof(struct lqn_event));
 	for (uint64_t seed = first; seed < first + n; seed++) {
 		if (n != SEEDS) {
 			fprintf(stderr, "%lu\n", (unsigned long) seed);
-			alarm(20);
+			alarm(20); /* one that hangs is to be the last that is named */
 		}
 		test(seed);
 	}
+	alarm(0);
 	g_array_free(events, TRUE);
 }
 
@@ -206,8 +233,10 @@ static void test_records(uint64_t seed)
 	for (guint i = 0; i < events->len; i++) {
 		const struct lqn_event *ev = &g_array_index(events, struct lqn_event, i);
 
-		ck_assert_msg(!ordered || lqn_event_is_sound(ev), "seed %lu: %s", (unsigned long) seed, describe(ev));
-		ck_assert_msg(i == 0 || ev->ts >= ev[-1].ts, "seed %lu: events go back in time", (unsigned long) seed);
+		DEMAND(!ordered || lqn_event_is_sound(ev), "seed %lu: %s", (unsigned long) seed,
+			describe(ev));
+		DEMAND(i == 0 || ev->ts >= ev[-1].ts, "seed %lu: events go back in time",
+			(unsigned long) seed);
 	}
 	analyse(seed, (struct lqn_event *) (void *) events->data, events->len);
 }
@@ -222,7 +251,7 @@ END_TEST
 static void test_events(uint64_t seed)
 {
 	struct chaos chaos = chaos_new(seed ^ 0x55aa);
-	uint32_t rate = (uint32_t []) { 1, 10, 100 }[chaos_below(&chaos, 3)];
+	uint32_t rate = (uint32_t[]){ 1, 10, 100 }[chaos_below(&chaos, 3)];
 
 	make_events(seed);
 	for (guint i = 1; i < events->len; i++) {

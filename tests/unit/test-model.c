@@ -339,6 +339,9 @@ static void expect_error(const struct lqn_options *options, enum lqn_analysis_er
 START_TEST(what_cannot_be_modelled_is_said)
 {
 	struct lqn_options options = { .begin = INT64_MIN, .end = INT64_MAX, .begin_mark = "openat:/no/such" };
+	struct lqn_options turned = {
+		.begin = INT64_MIN, .end = INT64_MAX, .begin_mark = "openat:/mark/begin", .end_mark = "openat:/mark/end",
+	};
 	struct lqn_options late = { .begin = INT64_MAX - 10, .end = INT64_MAX };
 
 	start_two_tiers();
@@ -347,6 +350,12 @@ START_TEST(what_cannot_be_modelled_is_said)
 	start_two_tiers();
 	cycle_two_tiers(200, 400);
 	expect_error(&late, LQN_ANALYSIS_NO_REQUESTS, "request");
+	start_two_tiers();
+	talk_mark(&t, CLIENT, "/mark/end");
+	cycle_two_tiers(200, 400);
+	talk_mark(&t, CLIENT, "/mark/begin");
+	cycle_two_tiers(200, 400);
+	expect_error(&turned, LQN_ANALYSIS_NO_MARK, "before the begin mark");
 	talk_start(&t);
 	talk_process(&t, CLIENT, "client");
 	talk_sleep(&t, CLIENT, 100);
@@ -366,6 +375,72 @@ START_TEST(no_events_are_an_error)
 	ck_assert(g_error_matches(error, LQN_ANALYSIS_ERROR, LQN_ANALYSIS_NO_EVENTS));
 	g_error_free(error);
 	lqn_analysis_free(analysis);
+}
+END_TEST
+
+START_TEST(a_device_that_is_waited_for_is_a_processor)
+{
+	struct lqn_entry *page, *operation;
+
+	start_two_tiers();
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 30);
+		talk_request(&t, CLIENT, 5, WEB);
+		talk_work(&t, 100);
+		for (int k = 0; k < 2; k++) {
+			/* 70 us until the device has done it */
+			feed(t.feed, "%ld c%d +fsync 9\n%ld c%d issue 8 %d\n%ld c%d sw %d>0 D", t.now, WEB, t.now, WEB, WEB, t.now, WEB,
+				WEB);
+			talk_work(&t, 70);
+			feed(t.feed, "%ld c0 +irq 9\n%ld c0 complete 8\n%ld c0 wk %d\n%ld c0 -irq 9\n%ld c%d sw 0>%d R\n%ld c%d -fsync 0",
+				t.now, t.now, t.now, WEB, t.now, t.now, WEB, WEB, t.now, WEB);
+		}
+		talk_reply(&t, WEB, 7, CLIENT);
+		talk_sleep(&t, CLIENT, 400);
+	}
+	model = talk_finish(&t, NULL);
+	page = talk_entry(model, "web");
+	operation = talk_entry(model, "disk_0_8");
+	ck_assert_int_eq(operation->task->kind, LQN_TASK_DISK);
+	near(talk_calls(page, operation, LQN_SYNC), 2);
+	near(operation->phase[0].demand, 70e-6);
+	near(page->phase[0].demand, 102e-6);
+	done();
+}
+END_TEST
+
+/* Two operations that the kernel could not tell apart by whom they ask, of 100 us each. */
+START_TEST(spans_name_operations)
+{
+	struct lqn_task *web;
+	bool browse = false, buy = false;
+
+	start_two_tiers();
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 30);
+		talk_request(&t, CLIENT, 5, WEB);
+		talk_span(&t, WEB, 2 * i + 1, true, i % 3 ? "browse" : "buy");
+		talk_work(&t, 40);
+		talk_span(&t, WEB, 2 * i + 2, true, "inner");
+		talk_work(&t, 60);
+		talk_span(&t, WEB, 2 * i + 2, false, "inner");
+		talk_span(&t, WEB, 2 * i + 1, false, i % 3 ? "browse" : "buy");
+		talk_reply(&t, WEB, 7, CLIENT);
+		talk_sleep(&t, CLIENT, 400);
+	}
+	model = talk_finish(&t, NULL);
+	web = talk_task(model, "web");
+	ck_assert_uint_eq(web->entries->len, 2);
+	for (guint i = 0; i < 2; i++) {
+		const struct lqn_entry *entry = web->entries->pdata[i];
+
+		ck_assert_msg(strstr(entry->name, "browse") || strstr(entry->name, "buy"), "%s", entry->name);
+		browse |= strstr(entry->name, "browse") && entry->invocations > CYCLES / 2;
+		buy |= strstr(entry->name, "buy") && entry->invocations < CYCLES / 2;
+		near(entry->phase[0].demand, 102e-6);
+	}
+	ck_assert(browse && buy);
+	done();
 }
 END_TEST
 
@@ -460,7 +535,8 @@ END_TEST
 
 SUITE("model", requests_and_replies_are_synchronous_calls, nested_requests_stay_inside_their_caller,
 	work_after_the_reply_is_a_second_phase, messages_without_an_answer_are_asynchronous,
-	an_answer_from_further_down_was_forwarded,
-	an_answer_on_a_connection_that_was_passed_on_was_forwarded, work_handed_over_inside_a_process_stays_with_its_request,
-	marks_cut_the_window, times_cut_the_window, what_cannot_be_modelled_is_said, no_events_are_an_error,
-	two_processes_of_one_name_are_one_task, services_that_call_each_other_make_no_cycle, idle_processes_are_no_tasks)
+	an_answer_from_further_down_was_forwarded, an_answer_on_a_connection_that_was_passed_on_was_forwarded,
+	work_handed_over_inside_a_process_stays_with_its_request, marks_cut_the_window, times_cut_the_window,
+	what_cannot_be_modelled_is_said, no_events_are_an_error, a_device_that_is_waited_for_is_a_processor,
+	spans_name_operations, two_processes_of_one_name_are_one_task, services_that_call_each_other_make_no_cycle,
+	idle_processes_are_no_tasks)
