@@ -390,6 +390,9 @@ void lqn_channel_set_tuple(struct lqn_object *object, const struct lqn_tuple *tu
 	g_hash_table_replace(by_tuple, &object->tuple, object);
 	peer = g_hash_table_lookup(by_tuple, &reverse);
 	name_by_tuple(object);
+	if (object->announced) {
+		lqn_channel_announce(object, true);
+	}
 	if (peer && !peer->closed) {
 		lqn_channel_pair(object, peer, LQN_CERTAIN);
 	} else if (tuple->saddr != tuple->daddr &&

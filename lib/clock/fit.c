@@ -124,6 +124,34 @@ static double span(const struct lqn_clock_fit *fit)
 	return last;
 }
 
+/*
+ * The most that a line with a slope in [least, most] below all of `points` (sign 1; above them: -1)
+ * has at time t, times sign. Of a slope it is concave, so halving finds it.
+ */
+static double extreme(const GArray *points, int sign, double t, double least, double most)
+{
+	double best = -DBL_MAX;
+
+	for (int step = 0; step < 64; step++) {
+		double slopes[] = { least + (most - least) / 3, most - (most - least) / 3 };
+		double values[] = { DBL_MAX, DBL_MAX };
+
+		for (int k = 0; k < 2; k++) {
+			for (guint i = 0; i < points->len; i++) {
+				values[k] = fmin(values[k],
+					sign * (at(points, i)->d - slopes[k] * (at(points, i)->t - t)));
+			}
+			best = fmax(best, values[k]);
+		}
+		if (values[0] < values[1]) {
+			least = slopes[0];
+		} else {
+			most = slopes[1];
+		}
+	}
+	return best;
+}
+
 struct lqn_clock_line lqn_clock_fit_line(const struct lqn_clock_fit *fit)
 {
 	struct lqn_clock_line line = { .quality = LQN_CLOCK_BOUNDED, .origin = fit->origin };
@@ -149,18 +177,31 @@ struct lqn_clock_line lqn_clock_fit_line(const struct lqn_clock_fit *fit)
 	line.drift = (least_slope + most_slope) / 2;
 	offsets(fit->above, fit->below, line.drift, &least, &most);
 	line.offset = (least + most) / 2;
-	/*
-	 * within the gap of this slope, and turned about the middle of the time by what the slope
-	 * may be off
-	 */
-	line.bound = fabs(most - least) / 2 + fabs(most_slope - least_slope) / 2 * span(fit) / 2;
+	if (least > most + 1) {
+		line.quality = LQN_CLOCK_BROKEN;
+	}
+	if (line.quality == LQN_CLOCK_BROKEN) {
+		line.bound = fabs(most - least) / 2 + fabs(most_slope - least_slope) / 2 * span(fit);
+		return line;
+	}
+	/* two lines are farthest from each other at one end of the time */
+	for (int k = 0; k < 2; k++) {
+		double t = k * span(fit), here = line.offset + line.drift * t;
+
+		line.bound = fmax(line.bound, extreme(fit->above, 1, t, least_slope, most_slope) - here);
+		line.bound = fmax(line.bound, extreme(fit->below, -1, t, least_slope, most_slope) + here);
+	}
 	return line;
 }
 
 int64_t lqn_clock_line_correct(const struct lqn_clock_line *line, int64_t ts)
 {
-	/* ts = t + offset + drift * (t - origin), solved for t */
-	double since_origin = ((double) (ts - line->origin) - line->offset) / (1 + line->drift);
+	double since_origin;
 
+	if (line->quality == LQN_CLOCK_NONE) {
+		return ts;
+	}
+	/* ts = t + offset + drift * (t - origin), solved for t */
+	since_origin = ((double) (ts - line->origin) - line->offset) / (1 + line->drift);
 	return line->origin + (int64_t) floor(since_origin + 0.5);
 }

@@ -25,19 +25,18 @@ struct sum {
 	double hold;
 };
 
-static struct sum *sum_of(GArray *sums, struct lqn_word *word, struct lqn_party *host)
+/* `places`: word -> its place in `sums`, from 1 on. */
+static struct sum *sum_of(GArray *sums, GHashTable *places, struct lqn_word *word, struct lqn_party *host)
 {
 	struct sum fresh = { word, host, 0, 0 };
+	guint place = GPOINTER_TO_UINT(g_hash_table_lookup(places, word));
 
-	for (guint i = 0; i < sums->len; i++) {
-		struct sum *sum = &g_array_index(sums, struct sum, i);
-
-		if (sum->word == word && sum->host == host) {
-			return sum;
-		}
+	if (place == 0) {
+		g_array_append_val(sums, fresh);
+		place = sums->len;
+		g_hash_table_insert(places, word, GUINT_TO_POINTER(place));
 	}
-	g_array_append_val(sums, fresh);
-	return &g_array_index(sums, struct sum, sums->len - 1);
+	return &g_array_index(sums, struct sum, place - 1);
 }
 
 static struct lqn_lock_use *use_of(struct lqn_cluster *cluster, struct lqn_word *word)
@@ -222,6 +221,7 @@ static gint by_word(gconstpointer a, gconstpointer b)
 void lqn_build_locks(struct lqn_build *build)
 {
 	g_autoptr(GArray) sums = g_array_new(FALSE, FALSE, sizeof(struct sum));
+	g_autoptr(GHashTable) places = g_hash_table_new(g_direct_hash, g_direct_equal);
 	double wall = (double) (build->end - build->begin) / 1e9;
 	unsigned number = 0;
 
@@ -229,7 +229,7 @@ void lqn_build_locks(struct lqn_build *build)
 		const struct lqn_hold_sample *sample = &g_array_index(build->a->samples, struct lqn_hold_sample, i);
 
 		if (lqn_in_window(build, sample->begin)) {
-			struct sum *sum = sum_of(sums,
+			struct sum *sum = sum_of(sums, places,
 				lqn_word_root(lqn_party_word(sample->host, sample->word)), sample->host);
 
 			sum->samples++;

@@ -86,11 +86,12 @@ static GHashTable *count_ports(struct lqn_party *host)
 	return ports;
 }
 
+/* A port that the trace does not show is taken for one of its own: no evidence. */
 static int connections_at(GHashTable *ports, const struct lqn_end *end)
 {
 	g_autofree char *port = own_port(end);
 
-	return port ? GPOINTER_TO_INT(g_hash_table_lookup(ports, port)) : 0;
+	return port ? GPOINTER_TO_INT(g_hash_table_lookup(ports, port)) : 1;
 }
 
 static int sign(int64_t value)

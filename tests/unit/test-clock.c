@@ -338,8 +338,6 @@ START_TEST(correcting_turns_the_clock_back)
 }
 END_TEST
 
-/* What lib/clock does not do yet; -DLQN_OPEN_BUGS makes tests of it. */
-#ifdef LQN_OPEN_BUGS
 START_TEST(the_bound_holds_where_only_the_last_messages_are_quick)
 {
 	struct lqn_clock_line line;
@@ -379,15 +377,10 @@ START_TEST(without_a_line_times_are_as_they_are)
 }
 END_TEST
 
-#define OPEN_BUGS , the_bound_holds_where_only_the_last_messages_are_quick, \
-	messages_that_contradict_each_other_at_one_time_are_broken, without_a_line_times_are_as_they_are
-#else
-#define OPEN_BUGS
-#endif
-
 SUITE("clock", offset_and_drift_are_found_through_queues, a_clock_behind_and_slow_is_found_likewise,
 	no_message_is_received_before_it_was_sent, a_slow_way_there_shifts_the_middle_but_not_beyond_the_bound,
 	one_way_only_gives_no_offset, one_way_only_lets_nothing_arrive_before_it_was_sent,
 	one_exchange_gives_an_offset_and_admits_any_drift, a_short_trace_has_no_absurd_drift,
 	a_clock_that_was_set_is_broken, a_step_smaller_than_the_delays_goes_unseen, more_drift_than_crystals_have_is_broken,
-	no_messages_give_no_line, overtaken_messages_do_no_harm, correcting_turns_the_clock_back OPEN_BUGS)
+	no_messages_give_no_line, overtaken_messages_do_no_harm, correcting_turns_the_clock_back,
+	the_bound_holds_where_only_the_last_messages_are_quick, messages_that_contradict_each_other_at_one_time_are_broken, without_a_line_times_are_as_they_are)

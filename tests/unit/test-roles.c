@@ -325,8 +325,6 @@ START_TEST(an_accept_that_was_seen_wins_over_sleeps)
 }
 END_TEST
 
-/* What lib/request/roles.c and lib/channel/pair.c do not do yet; -DLQN_OPEN_BUGS makes tests of it. */
-#ifdef LQN_OPEN_BUGS
 START_TEST(ports_of_their_own_tell_nothing)
 {
 	/* so the sleeps do */
@@ -365,14 +363,9 @@ START_TEST(the_port_of_one_connection_tells_nothing)
 }
 END_TEST
 
-#define OPEN_BUGS , ports_of_their_own_tell_nothing, a_shared_port_is_seen_whoever_sends_first, \
-	the_port_of_one_connection_tells_nothing
-#else
-#define OPEN_BUGS
-#endif
-
 SUITE("roles", who_sends_after_a_sleep_asks, sockets_of_the_state_dump_are_connections_too,
 	further_from_the_clients_is_the_server, a_server_that_sleeps_now_and_then_still_serves,
 	a_server_that_sleeps_before_it_reads_still_serves, a_port_that_connections_share_was_listened_on,
 	an_end_that_several_threads_use_serves, one_thread_at_each_end_tells_nothing,
-	for_want_of_all_else_the_first_to_send_asks, an_accept_that_was_seen_wins_over_sleeps OPEN_BUGS)
+	for_want_of_all_else_the_first_to_send_asks, an_accept_that_was_seen_wins_over_sleeps,
+	ports_of_their_own_tell_nothing, a_shared_port_is_seen_whoever_sends_first, the_port_of_one_connection_tells_nothing)
