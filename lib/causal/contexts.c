@@ -307,7 +307,8 @@ static bool is_waker_unseen(const struct lqn_step *step)
 struct lqn_waker lqn_step_waker(const struct lqn_step *step, const struct lqn_thread *target)
 {
 	const struct lqn_cpu *cpu = step->cpu;
-	struct lqn_waker waker = { .ts = step->rec->ts, .evidence = LQN_CERTAIN };
+	struct lqn_waker waker = { .ts = step->rec->ts, .evidence = LQN_CERTAIN,
+		.cpu = (int32_t) step->cpu->id };
 
 	if (is_waker_unseen(step)) {
 		waker.cause = LQN_CAUSE_IPI;

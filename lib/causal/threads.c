@@ -71,7 +71,21 @@ static int64_t idle_since(const struct lqn_causal *c, const struct lqn_thread *t
 	return CLAMP(lqn_host_idle_at(&c->host, c->at) - thread->idle_at, 0, time);
 }
 
-static void emit_wait(struct lqn_causal *c, struct lqn_thread *thread, int64_t end, bool open)
+/*
+ * The kernel's clock of a thread that is woken on an idle CPU begins at the waking there: that has
+ * read the run queue's clock, and spares the switch reading it again (rq_clock_skip_update()). ns.
+ */
+static int64_t charged(const struct lqn_cpu *cpu, const struct lqn_thread *thread, int64_t ts)
+{
+	const struct lqn_waker *wake = &thread->wake;
+
+	return cpu && is_idle(cpu) && wake->ts >= cpu->since && !wake->early &&
+		wake->cpu == (int32_t) cpu->id ? MAX(0, ts - wake->ts) : 0;
+}
+
+/* `cpu`: the one that it comes back to; NULL: it does not. */
+static void emit_wait(struct lqn_causal *c, const struct lqn_cpu *cpu, struct lqn_thread *thread,
+	int64_t end, bool open)
 {
 	const struct lqn_waker *wake = &thread->wake;
 	const struct lqn_open_call *call = &thread->call;
@@ -87,7 +101,8 @@ static void emit_wait(struct lqn_causal *c, struct lqn_thread *thread, int64_t e
 	ev.wait.wake = woken ? wake->ts : -1;
 	ev.wait.end = end;
 	ev.wait.cpu = thread->cpu_ns;
-	ev.wait.idle = woken ? idle_since(c, thread, end - wake->ts) : 0;
+	ev.wait.charged = charged(cpu, thread, end);
+	ev.wait.idle = woken ? idle_since(c, thread, end - wake->ts - ev.wait.charged) : 0;
 	ev.wait.call_begin = call->kind != LQN_CALL_NONE ? call->begin : 0;
 	ev.wait.object = call->kind != LQN_CALL_NONE ? call->object_id : 0;
 	ev.wait.via = woken ? wake->via : 0;
@@ -106,6 +121,7 @@ static void emit_wait(struct lqn_causal *c, struct lqn_thread *thread, int64_t e
 		ev.wait.evidence = LQN_INFERRED;
 	}
 	lqn_causal_emit(c, &ev);
+	thread->cpu_ns += ev.wait.charged;
 }
 
 static void emit_preempted(struct lqn_causal *c, struct lqn_thread *thread, int64_t end)
@@ -199,7 +215,7 @@ static void enter(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thread *
 	switch (thread->state) {
 	case LQN_THREAD_BLOCKED:
 		count_disk(thread, ts);
-		emit_wait(c, thread, ts, false);
+		emit_wait(c, cpu, thread, ts, false);
 		break;
 	case LQN_THREAD_RUNNABLE:
 		emit_preempted(c, thread, ts);
@@ -207,12 +223,12 @@ static void enter(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thread *
 	case LQN_THREAD_UNKNOWN:
 		if (was_lost(thread)) {
 			/* tell of the gap, for a thread's intervals must tile its life */
-			emit_wait(c, thread, ts, false);
+			emit_wait(c, NULL, thread, ts, false);
 		} else if (thread->born >= 0 || thread->dumped == LQN_DUMPED_READY) {
 			/* ready since its birth, or since before the trace */
 			emit_preempted(c, thread, ts);
 		} else if (thread->dumped) {
-			emit_wait(c, thread, ts, false);
+			emit_wait(c, NULL, thread, ts, false);
 		}
 		break;
 	case LQN_THREAD_RUNNING:
@@ -409,11 +425,11 @@ void lqn_step_wakeup_new(struct lqn_step *step)
 void lqn_causal_end_thread(struct lqn_causal *c, struct lqn_thread *thread, int64_t ts)
 {
 	if (thread->state == LQN_THREAD_BLOCKED) {
-		emit_wait(c, thread, ts, true);
+		emit_wait(c, NULL, thread, ts, true);
 	} else if (thread->state == LQN_THREAD_RUNNABLE) {
 		emit_preempted(c, thread, ts);
 	} else if (thread->state == LQN_THREAD_UNKNOWN && was_lost(thread)) {
-		emit_wait(c, thread, ts, true);
+		emit_wait(c, NULL, thread, ts, true);
 	}
 	lqn_causal_end_call(c, thread, ts);
 }

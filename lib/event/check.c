@@ -71,7 +71,8 @@ static bool is_type_sound(const struct lqn_event *ev)
 	case LQN_EV_WAIT:
 		return ev->wait.begin >= 0 &&
 			(ev->wait.wake < 0 || ev->wait.wake >= ev->wait.begin) &&
-			ev->wait.idle <= ev->wait.end - ev->wait.begin;
+			ev->wait.idle <= ev->wait.end - ev->wait.begin && ev->wait.charged >= 0 &&
+			ev->wait.charged <= ev->wait.end - ev->wait.begin;
 	case LQN_EV_PREEMPTED:
 		return ev->preempted.begin >= 0 &&
 			ev->preempted.idle <= ev->preempted.end - ev->preempted.begin;

@@ -132,6 +132,7 @@ static const struct lqn_event_field wait_fields[] = {
 	TIME(wait, end),
 	I64(wait, cpu),
 	I64(wait, idle),
+	I64(wait, charged),
 	TIME(wait, call_begin),
 	U64(wait, object),
 	U64(wait, via),

@@ -127,6 +127,7 @@ struct lqn_event {
 			int64_t begin, wake, end;	/* wake = -1: never seen */
 			int64_t cpu;		/* CPU clock of the thread, which stands still */
 			int64_t idle;		/* ns of [wake, end) with a CPU of the host idle */
+			int64_t charged;	/* ns of [wake, end) that the CPU clock counts */
 			int64_t call_begin;	/* of the system call it blocked in; 0: in none */
 			uint64_t object;	/* on which the call waits */
 			uint64_t via;		/* through which it was woken */

@@ -32,6 +32,7 @@ struct lqn_waker {
 	uint8_t evidence;	/* enum lqn_evidence */
 	uint8_t call;		/* enum lqn_call: what the waker was in */
 	bool early;		/* before the thread had left the CPU */
+	int32_t cpu;		/* where it was woken */
 };
 
 #define LQN_WOKEN_MAX 16	/* threads kept that one futex wake woke */

@@ -41,7 +41,7 @@ static bool told_nothing(struct lqn_party *host, const struct lqn_actor *actor, 
 		const struct lqn_interval *next = &g_array_index(actor->intervals, struct lqn_interval, i);
 
 		if (!next->preempted) {
-			return next->cpu - ev->wait.cpu < TOLD_NOTHING_NS && next->by &&
+			return next->cpu - ev->wait.cpu - ev->wait.charged < TOLD_NOTHING_NS && next->by &&
 				lqn_party_actor(host, next->by)->unit == by->unit;
 		}
 	}

@@ -19,6 +19,7 @@ struct lqn_interval {
 	int64_t begin, wake, end;	/* wake: < 0 if never seen; preempted: = begin */
 	int64_t cpu;			/* the thread's CPU clock, which stood still */
 	int64_t idle;			/* of [wake, end): a CPU of the host was idle */
+	int64_t charged;		/* of [wake, end): its clock counts it */
 	int64_t call_begin;
 	uint64_t by, object, via;
 	uint8_t cause, evidence, call, state;

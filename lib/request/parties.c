@@ -241,10 +241,10 @@ int64_t lqn_actor_cpu_at(const struct lqn_actor *actor, int64_t ts)
 			/* after its last stretch: it ran until it died or the trace ended */
 			int64_t until = actor->died >= 0 ? actor->died : actor->host->end;
 
-			return interval->cpu + MAX(0, MIN(ts, until) - interval->end);
+			return interval->cpu + interval->charged + MAX(0, MIN(ts, until) - interval->end);
 		}
 		/* where the trace has a hole the clock stood still for longer than is seen */
-		return MIN(interval->cpu + (ts - interval->end), interval[1].cpu);
+		return MIN(interval->cpu + interval->charged + (ts - interval->end), interval[1].cpu);
 	}
 	if (actor->intervals->len == 0) {
 		return 0;

@@ -26,7 +26,7 @@ def check_threads(f, events):
                     f.count('threads not tiled', f'thread {thread}: {e.name} from {e.begin} on, the one before ended at {at}; the '
                             f'CPU clock went by {e.cpu - clock}')
                 ran[thread & 0xffffffff].append((at, e.begin))
-            at, clock = e.end, e.cpu
+            at, clock = e.end, e.cpu + (e.charged if e.name == 'wait' else 0)
         last = exits.get(thread, end)
         if at < last:
             ran[thread & 0xffffffff].append((at, last))

@@ -392,6 +392,22 @@ START_TEST(a_disk_ends_a_wait_inside_a_call)
 }
 END_TEST
 
+START_TEST(a_waking_on_its_own_idle_cpu_starts_the_clock)
+{
+	start();
+	feed(f, "10 c0 sw 0>1 R\n20 c0 sw 1>0 S\n40 c0 +hrtimer 1\n41 c0 wk 1\n42 c0 -hrtimer 1\n45 c0 sw 0>1 R\n50 c0 sw 1>0 S\n"
+		/* by another CPU */
+		"55 c1 sw 0>2 R\n60 c1 wk 1\n65 c0 sw 0>1 R\n70 c0 sw 1>0 S\n"
+		/* another ran there */
+		"75 c0 sw 0>3 R\n80 c0 wk 1\n85 c0 sw 3>1 S\n90 c0 sw 1>0 S");
+	end(100);
+	feed_expect(f, "wait thread=1 begin=20u wake=41u end=45u cpu=10u charged=4u idle=0");
+	feed_expect(f, "wait thread=1 begin=50u wake=60u end=65u cpu=19u charged=0");
+	feed_expect(f, "wait thread=1 begin=70u wake=80u end=85u cpu=24u charged=0");
+	done();
+}
+END_TEST
+
 START_TEST(a_threaded_interrupt_handler_is_woken_by_its_device)
 {
 	start();
@@ -458,5 +474,5 @@ SUITE("causal", a_wait_ends_by_whoever_woke, an_early_waking_gives_a_wait_withou
 	threads_belong_to_their_process, kernel_threads_are_known, a_waker_in_a_kernel_thread_is_a_worker,
 	after_a_loss_nothing_is_believed,
 	who_runs_after_a_loss_is_known_from_the_next_switch_on, a_loss_spares_the_other_cpus, cpus_account_for_all_their_time,
-	a_disk_ends_a_wait_inside_a_call, a_threaded_interrupt_handler_is_woken_by_its_device,
+	a_disk_ends_a_wait_inside_a_call, a_waking_on_its_own_idle_cpu_starts_the_clock, a_threaded_interrupt_handler_is_woken_by_its_device,
 	sleeps_say_whether_they_follow_the_clock, marks_are_paths_and_events_of_others, what_comes_often_is_no_mark)

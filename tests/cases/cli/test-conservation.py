@@ -55,7 +55,7 @@ def threads_are_tiled(name):
             assert end <= f['begin'], 'thread %d: %d before %d' % (f['thread'], f['begin'], end)
             assert f['cpu'] - cpu == f['begin'] - end, 'thread %d at %d: clock %d ns, time %d ns' % (
                 f['thread'], f['begin'], f['cpu'] - cpu, f['begin'] - end)
-        last[f['thread']] = f['end'], f['cpu']
+        last[f['thread']] = f['end'], f['cpu'] + f.get('charged', 0)
     assert last
     return None
 
