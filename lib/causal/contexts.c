@@ -308,7 +308,7 @@ struct lqn_waker lqn_step_waker(const struct lqn_step *step, const struct lqn_th
 {
 	const struct lqn_cpu *cpu = step->cpu;
 	struct lqn_waker waker = { .ts = step->rec->ts, .evidence = LQN_CERTAIN,
-		.cpu = (int32_t) step->cpu->id };
+		.cpu = step->cpu->id };
 
 	if (is_waker_unseen(step)) {
 		waker.cause = LQN_CAUSE_IPI;

@@ -80,7 +80,7 @@ static int64_t charged(const struct lqn_cpu *cpu, const struct lqn_thread *threa
 	const struct lqn_waker *wake = &thread->wake;
 
 	return cpu && is_idle(cpu) && wake->ts >= cpu->since && !wake->early &&
-		wake->cpu == (int32_t) cpu->id ? MAX(0, ts - wake->ts) : 0;
+		wake->cpu == cpu->id ? MAX(0, ts - wake->ts) : 0;
 }
 
 /* `cpu`: the one that it comes back to; NULL: it does not. */

@@ -97,18 +97,46 @@ static void slopes(const GArray *above, const GArray *below, double *least, doub
 	}
 }
 
+/*
+ * The most that a line of this slope below all of `points` (sign 1; above them: -1) has at time t,
+ * times sign.
+ */
+static double most_at(const GArray *points, int sign, double t, double slope)
+{
+	double most = DBL_MAX;
+
+	for (guint i = 0; i < points->len; i++) {
+		most = fmin(most, sign * (at(points, i)->d - slope * (at(points, i)->t - t)));
+	}
+	return most;
+}
+
+/* Likewise of all slopes in [least, most]. Of a slope it is concave, so halving finds it. */
+static double extreme(const GArray *points, int sign, double t, double least, double most)
+{
+	double best = -DBL_MAX;
+
+	for (int step = 0; step < 64; step++) {
+		double low = least + (most - least) / 3, high = most - (most - least) / 3;
+		double at_low = most_at(points, sign, t, low);
+		double at_high = most_at(points, sign, t, high);
+
+		best = fmax(best, fmax(at_low, at_high));
+		if (at_low < at_high) {
+			least = low;
+		} else {
+			most = high;
+		}
+	}
+	return best;
+}
+
 /* The offsets at the origin between which a line of this slope may have. */
 static void offsets(const GArray *above, const GArray *below, double slope, double *least,
 	double *most)
 {
-	*least = -DBL_MAX;
-	*most = DBL_MAX;
-	for (guint a = 0; a < above->len; a++) {
-		*most = fmin(*most, at(above, a)->d - slope * at(above, a)->t);
-	}
-	for (guint b = 0; b < below->len; b++) {
-		*least = fmax(*least, at(below, b)->d - slope * at(below, b)->t);
-	}
+	*least = -most_at(below, -1, 0, slope);
+	*most = most_at(above, 1, 0, slope);
 }
 
 static double span(const struct lqn_clock_fit *fit)
@@ -122,34 +150,6 @@ static double span(const struct lqn_clock_fit *fit)
 		last = fmax(last, at(fit->below, fit->below->len - 1)->t);
 	}
 	return last;
-}
-
-/*
- * The most that a line with a slope in [least, most] below all of `points` (sign 1; above them: -1)
- * has at time t, times sign. Of a slope it is concave, so halving finds it.
- */
-static double extreme(const GArray *points, int sign, double t, double least, double most)
-{
-	double best = -DBL_MAX;
-
-	for (int step = 0; step < 64; step++) {
-		double slopes[] = { least + (most - least) / 3, most - (most - least) / 3 };
-		double values[] = { DBL_MAX, DBL_MAX };
-
-		for (int k = 0; k < 2; k++) {
-			for (guint i = 0; i < points->len; i++) {
-				values[k] = fmin(values[k],
-					sign * (at(points, i)->d - slopes[k] * (at(points, i)->t - t)));
-			}
-			best = fmax(best, values[k]);
-		}
-		if (values[0] < values[1]) {
-			least = slopes[0];
-		} else {
-			most = slopes[1];
-		}
-	}
-	return best;
 }
 
 struct lqn_clock_line lqn_clock_fit_line(const struct lqn_clock_fit *fit)
@@ -171,16 +171,11 @@ struct lqn_clock_line lqn_clock_fit_line(const struct lqn_clock_fit *fit)
 		return line;
 	}
 	slopes(fit->above, fit->below, &least_slope, &most_slope);
-	if (least_slope > most_slope) {
-		line.quality = LQN_CLOCK_BROKEN;
-	}
 	line.drift = (least_slope + most_slope) / 2;
 	offsets(fit->above, fit->below, line.drift, &least, &most);
 	line.offset = (least + most) / 2;
-	if (least > most + 1) {
+	if (least_slope > most_slope || least > most + 1) {
 		line.quality = LQN_CLOCK_BROKEN;
-	}
-	if (line.quality == LQN_CLOCK_BROKEN) {
 		line.bound = fabs(most - least) / 2 + fabs(most_slope - least_slope) / 2 * span(fit);
 		return line;
 	}

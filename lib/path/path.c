@@ -90,18 +90,7 @@ static struct lqn_actor *find_actor(const struct lqn_actor *beside, uint64_t key
 /* Index of the last interval that begins before `ts`; -1: none. */
 static int interval_before(const struct lqn_actor *actor, int64_t ts)
 {
-	guint low = 0, high = actor->intervals->len;
-
-	while (low < high) {
-		guint middle = (low + high) / 2;
-
-		if (g_array_index(actor->intervals, struct lqn_interval, middle).begin < ts) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return (int) low - 1;
+	return (int) LQN_COUNT_UNTIL(actor->intervals, struct lqn_interval, begin, ts - 1) - 1;
 }
 
 /* What a thread worked on at `ts`; NULL: nothing known. */
@@ -126,19 +115,11 @@ static struct lqn_invocation *work_at(const struct walk *walk, struct lqn_actor 
 /* The sender of what a thread waited for, by the first receive that ended after its wait. */
 static const struct lqn_receipt *receipt_after(const struct lqn_actor *actor, int64_t ts)
 {
-	guint low = 0, high = actor->receipts ? actor->receipts->len : 0;
+	guint ended = actor->receipts ?
+		LQN_COUNT_UNTIL(actor->receipts, struct lqn_receipt, end, ts - 1) : 0;
 
-	while (low < high) {
-		guint middle = (low + high) / 2;
-
-		if (g_array_index(actor->receipts, struct lqn_receipt, middle).end < ts) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return actor->receipts && low < actor->receipts->len ?
-		&g_array_index(actor->receipts, struct lqn_receipt, low) : NULL;
+	return actor->receipts && ended < actor->receipts->len ?
+		&g_array_index(actor->receipts, struct lqn_receipt, ended) : NULL;
 }
 
 /*

@@ -28,7 +28,6 @@ enum lqn_analysis_error {
 	LQN_ANALYSIS_NO_EVENTS,		/* not one `lqn:` event came */
 	LQN_ANALYSIS_NO_MARK,		/* a mark that was asked for never came */
 	LQN_ANALYSIS_NO_REQUESTS,	/* no request in the window */
-	LQN_ANALYSIS_SCHEMA,		/* events of a schema that this version does not know */
 	LQN_ANALYSIS_NO_THREAD,		/* no thread, or more than one, is what was asked for */
 };
 

@@ -12,31 +12,11 @@
 #define TOLD_NOTHING_NS 20000
 #define PERSONAL (1ull << 63)	/* no word of the filter has such a number */
 
-static const struct lqn_interval *interval_at(const struct lqn_actor *actor, int64_t begin, guint *index)
-{
-	guint low = 0, high = actor->intervals->len;
-
-	while (low < high) {
-		guint middle = (low + high) / 2;
-
-		if (g_array_index(actor->intervals, struct lqn_interval, middle).begin < begin) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	*index = low;
-	return low < actor->intervals->len ? &g_array_index(actor->intervals, struct lqn_interval, low) : NULL;
-}
-
 static bool told_nothing(struct lqn_party *host, const struct lqn_actor *actor, const struct lqn_actor *by,
 	const struct lqn_event *ev)
 {
-	guint i;
+	guint i = LQN_COUNT_UNTIL(actor->intervals, struct lqn_interval, begin, ev->wait.begin - 1);
 
-	if (!interval_at(actor, ev->wait.begin, &i)) {
-		return false;
-	}
 	for (i++; i < actor->intervals->len; i++) {
 		const struct lqn_interval *next = &g_array_index(actor->intervals, struct lqn_interval, i);
 
@@ -66,6 +46,19 @@ static uint64_t personal_word(const struct lqn_actor *actor)
 	return PERSONAL | actor->key;
 }
 
+static struct lqn_event wait_on_word(struct lqn_party *host, const struct lqn_event *ev)
+{
+	struct lqn_event did = { .type = LQN_EV_FUTEX_WAIT };
+
+	did.futex_wait.thread = ev->wait.thread;
+	did.futex_wait.object = personal_word(lqn_party_actor(host, ev->wait.thread));
+	did.futex_wait.begin = ev->wait.begin;
+	did.futex_wait.end = ev->wait.end;
+	did.futex_wait.cpu_begin = did.futex_wait.cpu_end = ev->wait.cpu;
+	did.futex_wait.blocked = 1;
+	return did;
+}
+
 void lqn_on_chain_block(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
 {
 	struct lqn_event did = { 0 };
@@ -81,13 +74,7 @@ void lqn_on_chain_block(struct lqn_analysis *a, struct lqn_party *host, const st
 		did.sleep.cpu_begin = did.sleep.cpu_end = ev->wait.cpu;
 		lqn_on_sleep(a, host, &did);
 	} else if (teller(host, ev)) {
-		did.type = LQN_EV_FUTEX_WAIT;
-		did.futex_wait.thread = ev->wait.thread;
-		did.futex_wait.object = personal_word(lqn_party_actor(host, ev->wait.thread));
-		did.futex_wait.begin = ev->wait.begin;
-		did.futex_wait.end = ev->wait.end;
-		did.futex_wait.cpu_begin = did.futex_wait.cpu_end = ev->wait.cpu;
-		did.futex_wait.blocked = 1;
+		did = wait_on_word(host, ev);
 		lqn_on_futex_block(a, host, &did);
 	}
 }
@@ -113,13 +100,7 @@ void lqn_on_chain_end(struct lqn_analysis *a, struct lqn_party *host, const stru
 	struct lqn_event did = { 0 };
 
 	if (teller(host, ev)) {
-		did.type = LQN_EV_FUTEX_WAIT;
-		did.futex_wait.thread = ev->wait.thread;
-		did.futex_wait.object = personal_word(lqn_party_actor(host, ev->wait.thread));
-		did.futex_wait.begin = ev->wait.begin;
-		did.futex_wait.end = ev->wait.end;
-		did.futex_wait.cpu_begin = did.futex_wait.cpu_end = ev->wait.cpu;
-		did.futex_wait.blocked = 1;
+		did = wait_on_word(host, ev);
 		lqn_on_futex_wait(a, host, &did);
 	} else if (!host->has_calls && ev->wait.cause == LQN_CAUSE_TIMER) {
 		did.type = LQN_EV_SLEEP;

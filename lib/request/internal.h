@@ -22,9 +22,14 @@ struct lqn_interval {
 	int64_t charged;		/* of [wake, end): its clock counts it */
 	int64_t call_begin;
 	uint64_t by, object, via;
-	uint8_t cause, evidence, call, state;
+	uint8_t cause, call, state;
 	bool preempted, open;
 };
+
+/* How many elements in front of a GArray of `type`, sorted by int64_t `field`, have at most `key` there. */
+#define LQN_COUNT_UNTIL(array, type, field, key) \
+	lqn_count_until((array)->data, (array)->len, sizeof(type), offsetof(type, field), key)
+guint lqn_count_until(const char *data, guint len, size_t size, size_t offset, int64_t key);
 
 /* A receive, by which the path finds the sender of what a thread waited for. */
 struct lqn_receipt {

@@ -13,7 +13,6 @@
 
 struct lqn_unread {
 	uint64_t seq, sender;
-	struct lqn_party *host;
 	int64_t bytes, sent;
 };
 
@@ -56,7 +55,7 @@ void lqn_link_end(struct lqn_analysis *a, struct lqn_end *end)
 
 void lqn_link_sent(struct lqn_analysis *a, struct lqn_party *host, struct lqn_end *end, const struct lqn_event *ev)
 {
-	struct lqn_unread unread = { ev->send.seq, ev->send.thread, host, ev->send.bytes, ev->send.begin };
+	struct lqn_unread unread = { ev->send.seq, ev->send.thread, ev->send.bytes, ev->send.begin };
 
 	if (!end->outgoing) {
 		end->outgoing = g_queue_new();

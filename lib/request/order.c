@@ -297,8 +297,7 @@ static void count_wait(struct lqn_party *host, const struct lqn_event *ev)
 	struct lqn_interval interval = {
 		.begin = ev->wait.begin, .wake = ev->wait.wake, .end = ev->wait.end, .cpu = ev->wait.cpu,
 		.idle = ev->wait.idle, .charged = ev->wait.charged, .call_begin = ev->wait.call_begin, .by = ev->wait.by, .object = ev->wait.object,
-		.via = ev->wait.via, .cause = (uint8_t) ev->wait.cause, .evidence = (uint8_t) ev->wait.evidence,
-		.call = (uint8_t) ev->wait.call, .state = (uint8_t) ev->wait.state, .open = ev->wait.open != 0,
+		.via = ev->wait.via, .cause = (uint8_t) ev->wait.cause, .call = (uint8_t) ev->wait.call, .state = (uint8_t) ev->wait.state, .open = ev->wait.open != 0,
 	};
 
 	add_interval(actor, &interval);

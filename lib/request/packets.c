@@ -100,19 +100,10 @@ const struct lqn_packet *lqn_packet_arrival(const struct lqn_party *host, uint64
 /* The last packet whose first byte is not behind `byte`, if it holds it. */
 static const struct lqn_packet *holder_of(const GArray *sent, int64_t byte)
 {
-	guint low = 0, high = sent->len;
+	guint before = LQN_COUNT_UNTIL(sent, struct lqn_packet, first, byte);
 
-	while (low < high) {
-		guint middle = (low + high) / 2;
-
-		if (g_array_index(sent, struct lqn_packet, middle).first <= byte) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	if (low > 0) {
-		const struct lqn_packet *packet = &g_array_index(sent, struct lqn_packet, low - 1);
+	if (before > 0) {
+		const struct lqn_packet *packet = &g_array_index(sent, struct lqn_packet, before - 1);
 
 		return byte < packet->first + packet->bytes ? packet : NULL;
 	}

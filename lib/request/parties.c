@@ -217,27 +217,33 @@ const char *lqn_service_name(const struct lqn_actor *actor)
 	return main->service && *main->service ? main->service : "unnamed";
 }
 
-int64_t lqn_actor_cpu_at(const struct lqn_actor *actor, int64_t ts)
+guint lqn_count_until(const char *data, guint len, size_t size, size_t offset, int64_t key)
 {
-	const struct lqn_interval *interval;
-	guint low = 0, high = actor->intervals->len;
+	guint low = 0, high = len;
 
-	/* the first interval that begins after ts */
 	while (low < high) {
-		guint middle = (low + high) / 2;
+		guint middle = low + (high - low) / 2;
 
-		if (g_array_index(actor->intervals, struct lqn_interval, middle).begin <= ts) {
+		if (*(const int64_t *) (const void *) (data + middle * size + offset) <= key) {
 			low = middle + 1;
 		} else {
 			high = middle;
 		}
 	}
-	if (low > 0) {
-		interval = &g_array_index(actor->intervals, struct lqn_interval, low - 1);
+	return low;
+}
+
+int64_t lqn_actor_cpu_at(const struct lqn_actor *actor, int64_t ts)
+{
+	const struct lqn_interval *interval;
+	guint begun = LQN_COUNT_UNTIL(actor->intervals, struct lqn_interval, begin, ts);
+
+	if (begun > 0) {
+		interval = &g_array_index(actor->intervals, struct lqn_interval, begun - 1);
 		if (ts <= interval->end) {
 			return interval->cpu;
 		}
-		if (low == actor->intervals->len) {
+		if (begun == actor->intervals->len) {
 			/* after its last stretch: it ran until it died or the trace ended */
 			int64_t until = actor->died >= 0 ? actor->died : actor->host->end;
 

@@ -413,8 +413,6 @@ static const char *advice_for(int code)
 			"--component=filter.lqn.causal | grep lqn:mark`",
 		[LQN_ANALYSIS_NO_REQUESTS] = "check that the workload ran in the window, and that "
 			"its system calls were recorded",
-		[LQN_ANALYSIS_SCHEMA] = "make the events again with filter.lqn.causal of this "
-			"version",
 	};
 
 	return code >= 0 && (size_t) code < G_N_ELEMENTS(advice) ? advice[code] : NULL;
