@@ -39,6 +39,7 @@ static void (*const handlers[LQN_REC_COUNT])(struct lqn_step *step) = {
 	[LQN_REC_PACKET_QUEUE] = lqn_step_packet,
 	[LQN_REC_PACKET_RECEIVE] = lqn_step_packet,
 	[LQN_REC_PACKET_COPY] = lqn_step_packet_copy,
+	[LQN_REC_BLOCK_INSERT] = lqn_step_block_insert,
 	[LQN_REC_BLOCK_ISSUE] = lqn_step_block_issue,
 	[LQN_REC_BLOCK_COMPLETE] = lqn_step_block_complete,
 	[LQN_REC_STATE_PROCESS] = lqn_step_state_process,

@@ -161,28 +161,6 @@ void lqn_step_context_exit(struct lqn_step *step)
 	cpu->depth = depth - 1;
 }
 
-void lqn_step_block_issue(struct lqn_step *step)
-{
-	struct lqn_record *rec = step->rec;
-	struct lqn_thread *thread = rec->block.tid > 0 ?
-		lqn_host_find_thread(&step->causal->host, rec->block.tid) : NULL;
-
-	if (thread) {
-		thread->device = rec->block.dev;
-	}
-	if (step->thread && lqn_cpu_in_task(step->cpu)) {
-		step->thread->device = rec->block.dev;
-	}
-}
-
-void lqn_step_block_complete(struct lqn_step *step)
-{
-	/* a kernel thread that takes completions does so for the device, as an interrupt does */
-	if (step->cpu->depth > 0 || (step->thread && step->thread->kernel)) {
-		step->cpu->completed = step->rec->block.dev;
-	}
-}
-
 /*
  * A threaded interrupt handler is woken when its handler has returned but the interrupt has not. It
  * is known by its number or, when the thread's name is not known or has none, by what the handler

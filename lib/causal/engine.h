@@ -9,12 +9,21 @@
 #include "kernel/state.h"
 
 #define LQN_SKB_SLOTS 8192		/* packets remembered by buffer address; a power of two */
+#define LQN_IO_SLOTS 1024		/* requests of block devices under way; a power of two */
 #define LQN_MARKS_PER_NAME 1000		/* what happens more often is no boundary */
 #define LQN_MARK_NAMES 4096		/* different names of marks kept */
 
 struct lqn_skb {
 	uint64_t address;
 	struct lqn_tuple tuple;
+};
+
+/* A request to a block device, under way. */
+struct lqn_io {
+	uint64_t device, sector;
+	uint64_t thread;		/* whose it is; 0: not known */
+	int64_t begin;			/* handed to the kernel's queue, else to the device */
+	int64_t issued;			/* to the device; -1: not yet */
 };
 
 struct lqn_causal {
@@ -29,6 +38,7 @@ struct lqn_causal {
 	struct lqn_host_state host;
 	struct lqn_channels channels;
 	struct lqn_skb skbs[LQN_SKB_SLOTS];
+	struct lqn_io ios[LQN_IO_SLOTS];
 	GHashTable *file_tables;	/* address -> pid, from the dump of the initial state */
 	GHashTable *marks;		/* name -> how often it came */
 	GHashTable *interrupts;		/* number -> name as told, interned */
@@ -86,8 +96,6 @@ struct lqn_fd_table *lqn_causal_fds(struct lqn_causal *causal, struct lqn_thread
 void lqn_step_context_entry(struct lqn_step *step);
 void lqn_step_context_exit(struct lqn_step *step);
 void lqn_step_softirq_raise(struct lqn_step *step);
-void lqn_step_block_issue(struct lqn_step *step);
-void lqn_step_block_complete(struct lqn_step *step);
 void lqn_step_state_irq(struct lqn_step *step);
 /* True if an event on the CPU is the doing of its thread, not of an interrupt. */
 bool lqn_cpu_in_task(const struct lqn_cpu *cpu);
@@ -102,6 +110,11 @@ void lqn_causal_end_call(struct lqn_causal *causal, struct lqn_thread *thread, i
 
 /* evidence.c: the open call of step->thread wakes `target`. */
 void lqn_step_call_wakes(struct lqn_step *step, struct lqn_thread *target);
+
+/* devices.c: requests of block devices */
+void lqn_step_block_insert(struct lqn_step *step);
+void lqn_step_block_issue(struct lqn_step *step);
+void lqn_step_block_complete(struct lqn_step *step);
 
 /* packets.c */
 /*

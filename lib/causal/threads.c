@@ -83,6 +83,14 @@ static int64_t charged(const struct lqn_cpu *cpu, const struct lqn_thread *threa
 		wake->cpu == cpu->id ? MAX(0, ts - wake->ts) : 0;
 }
 
+/* Who has had the CPU until a thread comes to it; 0: nobody, or nobody known. */
+static uint64_t predecessor(const struct lqn_cpu *cpu, const struct lqn_thread *thread)
+{
+	const struct lqn_thread *before = cpu && cpu->known ? cpu->current : NULL;
+
+	return before && before != thread ? before->key : 0;
+}
+
 /* `cpu`: the one that it comes back to; NULL: it does not. */
 static void emit_wait(struct lqn_causal *c, const struct lqn_cpu *cpu, struct lqn_thread *thread,
 	int64_t end, bool open)
@@ -97,6 +105,7 @@ static void emit_wait(struct lqn_causal *c, const struct lqn_cpu *cpu, struct lq
 	}
 	ev.wait.thread = thread->key;
 	ev.wait.by = woken ? wake->by : 0;
+	ev.wait.after = predecessor(cpu, thread);
 	ev.wait.begin = thread->since;
 	ev.wait.wake = woken ? wake->ts : -1;
 	ev.wait.end = end;
@@ -124,12 +133,15 @@ static void emit_wait(struct lqn_causal *c, const struct lqn_cpu *cpu, struct lq
 	thread->cpu_ns += ev.wait.charged;
 }
 
-static void emit_preempted(struct lqn_causal *c, struct lqn_thread *thread, int64_t end)
+/* `cpu` as for emit_wait(). */
+static void emit_preempted(struct lqn_causal *c, const struct lqn_cpu *cpu,
+	struct lqn_thread *thread, int64_t end)
 {
 	struct lqn_event ev = { .type = LQN_EV_PREEMPTED };
 
 	ev.preempted.thread = thread->key;
 	ev.preempted.by = thread->by;
+	ev.preempted.after = predecessor(cpu, thread);
 	ev.preempted.begin = thread->since;
 	ev.preempted.end = end;
 	ev.preempted.cpu = thread->cpu_ns;
@@ -218,7 +230,7 @@ static void enter(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thread *
 		emit_wait(c, cpu, thread, ts, false);
 		break;
 	case LQN_THREAD_RUNNABLE:
-		emit_preempted(c, thread, ts);
+		emit_preempted(c, cpu, thread, ts);
 		break;
 	case LQN_THREAD_UNKNOWN:
 		if (was_lost(thread)) {
@@ -226,7 +238,7 @@ static void enter(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thread *
 			emit_wait(c, NULL, thread, ts, false);
 		} else if (thread->born >= 0 || thread->dumped == LQN_DUMPED_READY) {
 			/* ready since its birth, or since before the trace */
-			emit_preempted(c, thread, ts);
+			emit_preempted(c, cpu, thread, ts);
 		} else if (thread->dumped) {
 			emit_wait(c, NULL, thread, ts, false);
 		}
@@ -427,7 +439,7 @@ void lqn_causal_end_thread(struct lqn_causal *c, struct lqn_thread *thread, int6
 	if (thread->state == LQN_THREAD_BLOCKED) {
 		emit_wait(c, NULL, thread, ts, true);
 	} else if (thread->state == LQN_THREAD_RUNNABLE) {
-		emit_preempted(c, thread, ts);
+		emit_preempted(c, NULL, thread, ts);
 	} else if (thread->state == LQN_THREAD_UNKNOWN && was_lost(thread)) {
 		emit_wait(c, NULL, thread, ts, true);
 	}

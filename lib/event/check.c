@@ -36,6 +36,7 @@ static const struct {
 	[LQN_EV_ACCEPT] = { PAIR(accept, begin, end) },
 	[LQN_EV_LOSS] = { PAIR(loss, begin, end) },
 	[LQN_EV_CPU] = { PAIR(cpu, begin, end) },
+	[LQN_EV_IO] = { PAIR(io, begin, end), PAIR(io, begin, issued), PAIR(io, issued, end) },
 	[LQN_EV_SUMMARY] = { PAIR(summary, begin, end) },
 };
 
@@ -78,6 +79,8 @@ static bool is_type_sound(const struct lqn_event *ev)
 			ev->preempted.idle <= ev->preempted.end - ev->preempted.begin;
 	case LQN_EV_RECEIVE:
 		return ev->receive.count <= LQN_COUNT_MAX;
+	case LQN_EV_IO:
+		return ev->io.begin >= 0;
 	case LQN_EV_CPU:
 		return ev->cpu.idle <= ev->cpu.end - ev->cpu.begin &&
 			ev->cpu.hardirq <= ev->cpu.end - ev->cpu.begin &&

@@ -127,6 +127,7 @@ static const struct lqn_event_field exit_fields[] = {
 static const struct lqn_event_field wait_fields[] = {
 	U64(wait, thread),
 	U64(wait, by),
+	U64(wait, after),
 	TIME(wait, begin),
 	TIME(wait, wake),
 	TIME(wait, end),
@@ -147,6 +148,7 @@ static const struct lqn_event_field wait_fields[] = {
 static const struct lqn_event_field preempted_fields[] = {
 	U64(preempted, thread),
 	U64(preempted, by),
+	U64(preempted, after),
 	TIME(preempted, begin),
 	TIME(preempted, end),
 	I64(preempted, cpu),
@@ -297,6 +299,14 @@ static const struct lqn_event_field packet_fields[] = {
 	U32(packet, received),
 };
 
+static const struct lqn_event_field io_fields[] = {
+	U64(io, thread),
+	U64(io, device),
+	TIME(io, begin),
+	TIME(io, issued),
+	TIME(io, end),
+};
+
 static const struct lqn_event_field summary_fields[] = {
 	TIME(summary, begin),
 	TIME(summary, end),
@@ -328,6 +338,7 @@ static const struct lqn_event_class classes[] = {
 	[LQN_EV_CPU] = CLASS(cpu),
 	[LQN_EV_INTERRUPT] = CLASS(interrupt),
 	[LQN_EV_PACKET] = CLASS(packet),
+	[LQN_EV_IO] = CLASS(io),
 	[LQN_EV_SUMMARY] = CLASS(summary),
 };
 G_STATIC_ASSERT(G_N_ELEMENTS(classes) == LQN_EV_COUNT);

@@ -41,6 +41,7 @@ enum lqn_event_type {
 	LQN_EV_CPU,
 	LQN_EV_INTERRUPT,
 	LQN_EV_PACKET,
+	LQN_EV_IO,
 	LQN_EV_SUMMARY,
 	LQN_EV_COUNT
 };
@@ -124,6 +125,7 @@ struct lqn_event {
 		 */
 		struct {
 			uint64_t thread, by;	/* by: the thread in whose context it was woken */
+			uint64_t after;		/* who had the CPU that it came back to */
 			int64_t begin, wake, end;	/* wake = -1: never seen */
 			int64_t cpu;		/* CPU clock of the thread, which stands still */
 			int64_t idle;		/* ns of [wake, end) with a CPU of the host idle */
@@ -139,7 +141,7 @@ struct lqn_event {
 		} wait;
 		/* runnable, not running, without having blocked */
 		struct {
-			uint64_t thread, by;
+			uint64_t thread, by, after;	/* after: as of a wait */
 			int64_t begin, end, cpu, idle;
 		} preempted;
 		/* what is known of an object; again whenever something changes */
@@ -246,6 +248,12 @@ struct lqn_event {
 			uint32_t sport, dport, seq, bytes;
 			uint32_t received;		/* 0: sent */
 		} packet;
+		/* a request to a block device */
+		struct {
+			uint64_t thread, device;	/* thread: whose it was */
+			/* begin: handed to the kernel; issued: to the device; end: done */
+			int64_t begin, issued, end;
+		} io;
 		/* last of each stream */
 		struct {
 			int64_t begin, end;

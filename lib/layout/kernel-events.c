@@ -96,6 +96,7 @@ static const struct lqn_layout_field packet_copy[] = {
 
 static const struct lqn_layout_field block[] = {
 	F("dev", 64, block.dev),
+	F("sector", 64, block.sector),
 	F("tid", I32, block.tid),
 	END
 };
@@ -162,6 +163,7 @@ const struct lqn_layout_event lqn_layout_kernel_events[] = {
 	{ "net_if_receive_skb", LQN_REC_PACKET_RECEIVE, 0, packet },
 	{ "netif_receive_skb", LQN_REC_PACKET_RECEIVE, 0, packet },
 	{ "skb_copy_datagram_iovec", LQN_REC_PACKET_COPY, 0, packet_copy },
+	{ "block_rq_insert", LQN_REC_BLOCK_INSERT, 0, block },
 	{ "block_rq_issue", LQN_REC_BLOCK_ISSUE, 0, block },
 	{ "block_rq_complete", LQN_REC_BLOCK_COMPLETE, 0, block },
 	{ "lttng_statedump_process_state", LQN_REC_STATE_PROCESS, 0, state_process },

@@ -112,6 +112,11 @@ void lqn_record_init(struct lqn_record *rec, const struct lqn_layout_event *ev)
 	case LQN_REC_EXEC:
 		rec->exec.tid = -1;
 		break;
+	case LQN_REC_BLOCK_INSERT:
+	case LQN_REC_BLOCK_ISSUE:
+	case LQN_REC_BLOCK_COMPLETE:
+		rec->block.sector = UINT64_MAX;
+		break;
 	case LQN_REC_STATE_PROCESS:
 	case LQN_REC_STATE_FD:
 		rec->state.tid = rec->state.pid = rec->state.ppid = rec->state.fd = -1;

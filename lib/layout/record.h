@@ -29,6 +29,7 @@ enum lqn_record_type {
 	LQN_REC_PACKET_QUEUE,	/* packet: handed to a device's send queue */
 	LQN_REC_PACKET_RECEIVE,	/* packet: came up from a device */
 	LQN_REC_PACKET_COPY,	/* packet.skb, packet.len: copied to a reader */
+	LQN_REC_BLOCK_INSERT,	/* block */
 	LQN_REC_BLOCK_ISSUE,	/* block */
 	LQN_REC_BLOCK_COMPLETE,	/* block */
 	LQN_REC_STATE_PROCESS,	/* state, text = name */
@@ -152,6 +153,7 @@ struct lqn_record {
 		} packet;
 		struct {
 			uint64_t dev;
+			uint64_t sector;	/* its first; UINT64_MAX: not told */
 			int32_t tid;		/* who issued it */
 		} block;
 		struct {

@@ -317,10 +317,12 @@ static void put_any(struct world *w, int32_t cpu)
 		rec.irq.ret = (int32_t) some_number(w);
 		set_comm(w, rec.irq.name, 0);
 		break;
+	case LQN_REC_BLOCK_INSERT:
 	case LQN_REC_BLOCK_ISSUE:
 	case LQN_REC_BLOCK_COMPLETE:
 		rec.block.dev = (uint64_t) some_number(w);
 		rec.block.tid = some_tid(w);
+		rec.block.sector = (uint64_t) some_number(w);
 		break;
 	case LQN_REC_EXEC:
 		rec.exec.tid = chaos_below(w->chaos, 2) ? -1 : some_tid(w);

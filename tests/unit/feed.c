@@ -174,6 +174,7 @@ static void parse_block(struct feed *feed, struct lqn_record *rec, char **args, 
 {
 	rec->block.dev = (uint64_t) arg(args, n, 0, 0);
 	rec->block.tid = (int32_t) arg(args, n, 1, 0);
+	rec->block.sector = (uint64_t) arg(args, n, 2, -1);
 }
 
 static void parse_state(struct feed *feed, struct lqn_record *rec, char **args, guint n)
@@ -224,6 +225,7 @@ static const struct {
 	{ "queue", "net_dev_queue", parse_packet },
 	{ "receive", "net_if_receive_skb", parse_packet },
 	{ "copy", "skb_copy_datagram_iovec", parse_copy },
+	{ "insert", "block_rq_insert", parse_block },
 	{ "issue", "block_rq_issue", parse_block },
 	{ "complete", "block_rq_complete", parse_block },
 	{ "state", "lttng_statedump_process_state", parse_state },

@@ -13,7 +13,7 @@
  *   15 c0 fork 1 2 [PID]      by thread 1; a thread of process PID, else a process of its own
  *   16 c0 exec 2 /bin/web     likewise exit 2, free 2
  *   17 c0 queue SKB FROM:PORT TO:PORT BYTES [FLAGS]	packet; likewise `receive`, and `copy SKB BYTES`
- *   18 c0 issue DEVICE [TID]  likewise `complete DEVICE`
+ *   18 c0 issue DEVICE [TID [SECTOR]]	likewise `insert`, `complete`
  *   19 c0 state TID PID NAME [STATUS]	dump of the initial state; likewise `statefd PID FD NAME`
  *   20 c0 mark NAME VALUE     an event of another layer
  *   21 c0 lost 25 7           seven events of the CPU were lost until 25

@@ -392,6 +392,35 @@ START_TEST(a_disk_ends_a_wait_inside_a_call)
 }
 END_TEST
 
+START_TEST(requests_of_a_device_are_told_with_the_time_they_lay_in_queues)
+{
+	start();
+	feed(f, "10 c0 sw 0>1 R\n11 c0 +pread64 5\n12 c0 insert 8 1 100\n15 c0 sw 1>2 D\n"
+		/* a kernel worker hands it over; a request of its own that was never queued; one without a sector */
+		"16 c0 issue 8 2 100\n17 c0 issue 8 2 300\n18 c0 issue 8 2\n20 c0 +irq 9\n21 c0 complete 8 0 300\n"
+		"22 c0 complete 8 0 100\n23 c0 wk 1\n24 c0 complete 8\n25 c0 complete 8 0 100\n26 c0 -irq 9\n30 c0 sw 2>1 S");
+	end(40);
+	feed_expect(f, "io thread=1 device=8 begin=12u issued=16u end=22u");
+	feed_expect(f, "io thread=2 device=8 begin=17u issued=17u end=21u");
+	ck_assert_uint_eq(feed_count(f, "io"), 2);
+	done();
+}
+END_TEST
+
+START_TEST(who_had_the_cpu_before_is_told)
+{
+	start();
+	feed(f, "10 c0 sw 0>1 R\n15 c0 sw 1>2 S\n20 c1 wk 1\n25 c0 sw 2>1 P\n30 c0 sw 1>0 S\n"
+		"35 c1 wk 1\n36 c0 sw 0>1 R\n40 c0 sw 1>2 P\n45 c0 sw 2>3 S\n50 c0 sw 3>1 S");
+	end(60);
+	feed_expect(f, "wait thread=1 end=25u after=2");
+	feed_expect(f, "wait thread=1 end=36u after=0");
+	feed_expect(f, "preempted thread=2 begin=25u after=1");
+	feed_expect(f, "preempted thread=1 end=50u by=2 after=3");
+	done();
+}
+END_TEST
+
 START_TEST(a_waking_on_its_own_idle_cpu_starts_the_clock)
 {
 	start();
@@ -474,5 +503,7 @@ SUITE("causal", a_wait_ends_by_whoever_woke, an_early_waking_gives_a_wait_withou
 	threads_belong_to_their_process, kernel_threads_are_known, a_waker_in_a_kernel_thread_is_a_worker,
 	after_a_loss_nothing_is_believed,
 	who_runs_after_a_loss_is_known_from_the_next_switch_on, a_loss_spares_the_other_cpus, cpus_account_for_all_their_time,
-	a_disk_ends_a_wait_inside_a_call, a_waking_on_its_own_idle_cpu_starts_the_clock, a_threaded_interrupt_handler_is_woken_by_its_device,
+	a_disk_ends_a_wait_inside_a_call,
+	requests_of_a_device_are_told_with_the_time_they_lay_in_queues, who_had_the_cpu_before_is_told,
+	a_waking_on_its_own_idle_cpu_starts_the_clock, a_threaded_interrupt_handler_is_woken_by_its_device,
 	sleeps_say_whether_they_follow_the_clock, marks_are_paths_and_events_of_others, what_comes_often_is_no_mark)
