@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "path/path.h"
 #include "request/sync.h"
 
 void lqn_build_note(struct lqn_build *build, const char *format, ...)
@@ -15,15 +14,34 @@ void lqn_build_note(struct lqn_build *build, const char *format, ...)
 	va_end(args);
 }
 
+/* Takes away what an earlier model has left behind. */
+static void prepare(struct lqn_analysis *a)
+{
+	for (guint i = 0; i < a->invocations->len; i++) {
+		struct lqn_invocation *it = a->invocations->pdata[i];
+
+		it->end = MAX(it->end, it->begin);	/* whatever a trace says of its parts */
+		it->clutter = false;
+		it->path = NULL;
+		it->cluster = NULL;
+	}
+	for (guint i = 0; i < a->hosts->len; i++) {
+		const struct lqn_party *host = a->hosts->pdata[i];
+
+		for (guint k = 0; k < host->by_age->len; k++) {
+			((struct lqn_actor *) host->by_age->pdata[k])->served = false;
+		}
+	}
+}
+
 /* A call that was not answered and not seen to be forwarded was asynchronous. */
 static void decide_kinds(struct lqn_analysis *a)
 {
 	for (guint i = 0; i < a->arcs->len; i++) {
 		struct lqn_arc *arc = a->arcs->pdata[i];
 
-		if (!arc->kind_known) {
+		if (arc->kind != LQN_FORWARD) {
 			arc->kind = arc->replied != 0 ? LQN_SYNC : LQN_ASYNC;
-			arc->kind_known = true;
 		}
 	}
 }
@@ -142,36 +160,41 @@ static void note_degradations(struct lqn_build *build)
 	}
 }
 
-struct lqn_model *lqn_model_build(struct lqn_analysis *a, struct lqn_path_report **paths, GError **error)
+bool lqn_model_build(struct lqn_build *build, GError **error)
 {
-	struct lqn_build build = { .a = a, .model = lqn_model_new(a->name) };
+	struct lqn_analysis *a = build->a;
 
+	build->model = lqn_model_new(a->name);
+	prepare(a);
 	decide_kinds(a);
-	lqn_build_clutter(&build);
-	if (!lqn_build_window(&build, error)) {
-		lqn_model_free(build.model);
-		return NULL;
+	lqn_build_clutter(build);
+	if (!lqn_build_window(build, error)) {
+		return false;
 	}
-	build.names = g_hash_table_new(g_str_hash, g_str_equal);
-	add_processors(&build);
-	lqn_build_services(&build);
-	for (guint i = 0; i < build.services->len; i++) {
-		add_task(&build, build.services->pdata[i]);
+	build->names = g_hash_table_new(g_str_hash, g_str_equal);
+	add_processors(build);
+	lqn_build_services(build);
+	for (guint i = 0; i < build->services->len; i++) {
+		add_task(build, build->services->pdata[i]);
 	}
-	lqn_build_entries(&build);
-	lqn_build_locks(&build);
-	lqn_build_demands(&build);
-	lqn_build_disks(&build);
-	lqn_build_clients(&build);
-	lqn_build_break_cycles(&build);
-	lqn_build_background(&build);
-	lqn_build_blocked(&build);
-	note_degradations(&build);
-	*paths = lqn_paths_build(&build);
-	g_hash_table_destroy(build.by_path);
-	g_hash_table_destroy(build.steps);
-	g_ptr_array_free(build.services, TRUE);
-	g_ptr_array_free(build.host_processors, TRUE);
-	g_hash_table_destroy(build.names);
-	return build.model;
+	lqn_build_entries(build);
+	lqn_build_locks(build);
+	lqn_build_demands(build);
+	lqn_build_disks(build);
+	lqn_build_clients(build);
+	lqn_build_break_cycles(build);
+	lqn_build_background(build);
+	lqn_build_blocked(build);
+	note_degradations(build);
+	return true;
+}
+
+void lqn_build_clear(struct lqn_build *build)
+{
+	lqn_model_free(build->model);
+	g_clear_pointer(&build->by_path, g_hash_table_destroy);
+	g_clear_pointer(&build->steps, g_hash_table_destroy);
+	g_clear_pointer(&build->services, g_ptr_array_unref);
+	g_clear_pointer(&build->host_processors, g_ptr_array_unref);
+	g_clear_pointer(&build->names, g_hash_table_destroy);
 }

@@ -3,7 +3,7 @@
 #define LQN_MODEL_BUILD_H
 
 /* Private to lib/model: from invocations to a model. */
-#include "request/internal.h"
+#include "request/facts.h"
 
 /* A lock as an entry uses it. */
 struct lqn_lock_use {
@@ -45,7 +45,8 @@ struct lqn_service {
 
 struct lqn_build {
 	struct lqn_analysis *a;
-	struct lqn_model *model;
+	struct lqn_model *model;	/* owned until it is taken; NULL: nothing was found to model */
+	const struct lqn_window *asked;	/* the window, whatever the options say; borrowed; NULL: as the options say */
 	int64_t begin, end;		/* the window */
 	GPtrArray *services;		/* struct lqn_service, owned; clients first, then by name */
 	GHashTable *steps;		/* struct step of entries.c -> path, interned */
@@ -55,10 +56,12 @@ struct lqn_build {
 };
 
 /*
- * The model and the paths of an analysis whose events have all come. NULL with an error of LQN_ANALYSIS_ERROR. Free with
- * lqn_model_free(), *paths with lqn_path_report_free().
+ * Makes the model of what the analysis has worked on. Of `build` the caller has set `a` and `asked`, the rest is 0; it clears it
+ * afterwards, either way. False with an error of LQN_ANALYSIS_ERROR. What is written into the analysis is of this model alone:
+ * the next one begins anew.
  */
-struct lqn_model *lqn_model_build(struct lqn_analysis *analysis, struct lqn_path_report **paths, GError **error);
+bool lqn_model_build(struct lqn_build *build, GError **error);
+void lqn_build_clear(struct lqn_build *build);
 
 /* clutter.c: marks what the model leaves out. */
 void lqn_build_clutter(struct lqn_build *build);

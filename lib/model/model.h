@@ -76,6 +76,10 @@ struct lqn_blocked {			/* where blocked time of the workload's threads went */
 	uint64_t waits;
 };
 
+struct lqn_window {			/* [begin, end), ns */
+	int64_t begin, end;
+};
+
 struct lqn_model {
 	char *name;			/* owned */
 	GPtrArray *processors;		/* struct lqn_processor, owned; in a fixed order */

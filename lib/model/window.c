@@ -19,21 +19,33 @@ static bool cycles(struct lqn_analysis *a, int64_t *first, int64_t *last)
 	return *first < *last;
 }
 
-bool lqn_build_window(struct lqn_build *build, GError **error)
+static bool missing_mark(const char *which, const char *mark, int64_t seen, GError **error)
 {
-	struct lqn_analysis *a = build->a;
-	GString *reason = g_string_new(NULL);
-	int64_t first, last;
-
-	if (!cycles(a, &first, &last)) {
-		g_string_free(reason, TRUE);
-		g_set_error(error, LQN_ANALYSIS_ERROR, LQN_ANALYSIS_NO_REQUESTS,
-			"The trace shows no requests: system calls on sockets, pipes and futexes must be recorded beside "
-			"sched_switch and sched_waking (lttng enable-event --kernel --syscall --all), or the clients are not traced");
+	if (!mark || seen != INT64_MIN) {
 		return false;
 	}
-	build->begin = first;
-	build->end = last;
+	g_set_error(error, LQN_ANALYSIS_ERROR, LQN_ANALYSIS_NO_MARK,
+		"No event matches the %s mark `%s`: name a system call with a path (`openat:/path`) or "
+		"another event with a value (`app:phase:steady`) that the trace holds", which, mark);
+	return true;
+}
+
+static bool early_end(const struct lqn_analysis *a, GError **error)
+{
+	if (!a->begin_mark || a->end_seen != INT64_MIN || a->early_end == INT64_MIN) {
+		return false;
+	}
+	g_set_error(error, LQN_ANALYSIS_ERROR, LQN_ANALYSIS_NO_MARK,
+		"The end mark `%s` comes at %" G_GINT64_FORMAT " ns, before the begin mark `%s`, and not again after it",
+		a->end_mark, a->early_end, a->begin_mark);
+	return true;
+}
+
+/* As the options say; appends why. */
+static void choose(struct lqn_build *build, int64_t first, int64_t last, GString *reason)
+{
+	const struct lqn_analysis *a = build->a;
+
 	if (a->begin_seen != INT64_MIN) {
 		build->begin = a->begin_seen;
 		g_string_append_printf(reason, "from mark %s", a->begin_mark);
@@ -62,6 +74,34 @@ bool lqn_build_window(struct lqn_build *build, GError **error)
 		g_string_append(reason, " to parameter end");
 	} else if (a->whole || a->begin_seen != INT64_MIN || a->begin != INT64_MIN) {
 		g_string_append(reason, " to the last");
+	}
+}
+
+bool lqn_build_window(struct lqn_build *build, GError **error)
+{
+	struct lqn_analysis *a = build->a;
+	GString *reason;
+	int64_t first, last;
+
+	if (!build->asked && (missing_mark("begin", a->begin_mark, a->begin_seen, error) || early_end(a, error) ||
+			missing_mark("end", a->end_mark, a->end_seen, error))) {
+		return false;
+	}
+	if (!cycles(a, &first, &last)) {
+		g_set_error(error, LQN_ANALYSIS_ERROR, LQN_ANALYSIS_NO_REQUESTS,
+			"The trace shows no requests: system calls on sockets, pipes and futexes must be recorded beside "
+			"sched_switch and sched_waking (lttng enable-event --kernel --syscall --all), or the clients are not traced");
+		return false;
+	}
+	build->begin = first;
+	build->end = last;
+	reason = g_string_new(NULL);
+	if (build->asked) {
+		build->begin = build->asked->begin;
+		build->end = build->asked->end;
+		g_string_append(reason, "so far");
+	} else {
+		choose(build, first, last, reason);
 	}
 	build->model->window_begin = build->begin;
 	build->model->window_end = build->end;

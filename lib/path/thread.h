@@ -38,6 +38,16 @@ struct lqn_thread_path {
 	GArray *rows;			/* struct lqn_thread_row, which tile [begin, end); owned */
 };
 
+struct lqn_analysis;
+
+/*
+ * After lqn_analysis_end(), even if there is nothing to model: the critical path of the thread that the options name, over its
+ * life in the trace or what of it lies in [begin, end). The thread is a name (of a thread, else of a process: its main
+ * thread) or a thread id, either with `HOST:` before it; an id that was given out several times means the last thread that had
+ * it. NULL with LQN_ANALYSIS_NO_THREAD if not exactly one is meant. Free with lqn_thread_path_free().
+ */
+struct lqn_thread_path *lqn_analysis_thread_path(struct lqn_analysis *analysis, GError **error);
+
 void lqn_thread_path_free(struct lqn_thread_path *path);
 
 #endif

@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "internal.h"
-#include "model/build.h"
-#include "path/path.h"
 #include "sync.h"
 
 GQuark lqn_analysis_error_quark(void)
@@ -206,45 +204,19 @@ void lqn_analysis_event(struct lqn_analysis *a, unsigned host, const struct lqn_
 	}
 }
 
-static bool missing_mark(const char *which, const char *mark, int64_t seen, GError **error)
+void lqn_analysis_end(struct lqn_analysis *a)
 {
-	if (!mark || seen != INT64_MIN) {
-		return false;
-	}
-	g_set_error(error, LQN_ANALYSIS_ERROR, LQN_ANALYSIS_NO_MARK,
-		"No event matches the %s mark `%s`: name a system call with a path (`openat:/path`) or "
-		"another event with a value (`app:phase:steady`) that the trace holds", which, mark);
-	return true;
-}
-
-static bool early_end(const struct lqn_analysis *a, GError **error)
-{
-	if (!a->begin_mark || a->end_seen != INT64_MIN || a->early_end == INT64_MIN) {
-		return false;
-	}
-	g_set_error(error, LQN_ANALYSIS_ERROR, LQN_ANALYSIS_NO_MARK,
-		"The end mark `%s` comes at %" G_GINT64_FORMAT " ns, before the begin mark `%s`, and not again after it",
-		a->end_mark, a->early_end, a->begin_mark);
-	return true;
-}
-
-bool lqn_analysis_finish(struct lqn_analysis *a, struct lqn_model **model, struct lqn_path_report **paths,
-	GError **error)
-{
-	if (a->events == 0) {
-		g_set_error(error, LQN_ANALYSIS_ERROR, LQN_ANALYSIS_NO_EVENTS,
-			"Not one `lqn:` event came: put filter.lqn.causal before this sink, or read a trace that it wrote");
-		return false;
-	}
 	if (a->sync) {
 		lqn_sync_flush(a->sync);
 	}
 	lqn_link_flush(a);
 	lqn_order_flush(a->order);
-	if (missing_mark("begin", a->begin_mark, a->begin_seen, error) || early_end(a, error) ||
-			missing_mark("end", a->end_mark, a->end_seen, error)) {
-		return false;
+}
+
+void lqn_analysis_advance(struct lqn_analysis *a, int64_t until)
+{
+	if (a->sync) {
+		lqn_sync_flush(a->sync);
 	}
-	*model = lqn_model_build(a, paths, error);
-	return *model != NULL;
+	lqn_order_advance(a->order, until);
 }

@@ -2,13 +2,10 @@
 #ifndef LQN_REQUEST_ANALYSIS_H
 #define LQN_REQUEST_ANALYSIS_H
 
-/* The sink's engine: `lqn:` events of any number of hosts in, a model and critical paths out. */
+/* The sink's engine: takes the `lqn:` events of any number of hosts. What comes of them is in result/result.h. */
 #include <glib.h>
 #include <stdbool.h>
 #include "event/event.h"
-#include "model/model.h"
-#include "path/report.h"
-#include "path/thread.h"
 
 struct lqn_analysis;
 
@@ -19,7 +16,7 @@ struct lqn_options {
 	bool clutter;				/* keep clients that make few cycles beside others */
 	bool all_paths;				/* keep every request's pieces in the report */
 	const char *name;			/* the model's; NULL: `model` */
-	const char *thread;			/* whose path is asked for, see lqn_analysis_thread_path(); NULL: nobody's */
+	const char *thread;			/* whose path is asked for, see path/thread.h; NULL: nobody's */
 };
 
 #define LQN_ANALYSIS_ERROR (lqn_analysis_error_quark())
@@ -43,19 +40,14 @@ unsigned lqn_analysis_host(struct lqn_analysis *analysis, const char *name);
 /* Takes an event of a host; order within a host is that of its stream. */
 void lqn_analysis_event(struct lqn_analysis *analysis, unsigned host, const struct lqn_event *ev);
 
-/*
- * After the last event: the model (free with lqn_model_free) and the paths (lqn_path_report_free).
- * False with an error of LQN_ANALYSIS_ERROR if there is nothing to model.
- */
-bool lqn_analysis_finish(struct lqn_analysis *analysis, struct lqn_model **model,
-	struct lqn_path_report **paths, GError **error);
+/* After the last event: works on all that still waits for more to come. */
+void lqn_analysis_end(struct lqn_analysis *analysis);
 
 /*
- * After lqn_analysis_finish(), even if it found nothing to model: the critical path of the thread that the options name, over its
- * life in the trace or what of it lies in [begin, end). The thread is a name (of a thread, else of a process: its main
- * thread) or a thread id, either with `HOST:` before it; an id that was given out several times means the last thread that had
- * it. NULL with LQN_ANALYSIS_NO_THREAD if not exactly one is meant. Free with lqn_thread_path_free().
+ * While events still come: works on what happened before `until` (ns) without waiting for what may yet be told of that time.
+ * Events are told late, a receive when its sender is known; what is told of the time before `until` afterwards is worked on
+ * out of order. A second behind the latest event is late enough for nearly all.
  */
-struct lqn_thread_path *lqn_analysis_thread_path(struct lqn_analysis *analysis, GError **error);
+void lqn_analysis_advance(struct lqn_analysis *analysis, int64_t until);
 
 #endif

@@ -127,7 +127,6 @@ static void send_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct l
 
 		for (int hops = 0; it && it != done && it->request && hops < HOPS_MAX; hops++) {
 			it->request->kind = LQN_FORWARD;
-			it->request->kind_known = true;
 			it = lqn_final(it->request->caller);
 		}
 		replied(a, actor, current, ev);
@@ -229,7 +228,6 @@ static bool send_queue_reply(struct lqn_analysis *a, struct lqn_party *host, str
 	for (int i = 0; i < length - 1; i++) {
 		if (path[i]->request) {
 			path[i]->request->kind = LQN_FORWARD;
-			path[i]->request->kind_known = true;
 		}
 	}
 	message = note(end, ev->send.seq);

@@ -11,7 +11,6 @@
 
 #include "layout/record.h"
 
-
 #define LOOKAHEAD (1u << 16)
 
 struct entry {
@@ -426,6 +425,13 @@ void lqn_order_push(struct lqn_order *order, struct lqn_party *host, const struc
 	}
 }
 
+void lqn_order_advance(struct lqn_order *order, int64_t until)
+{
+	while (order->heap->len > 0 && g_array_index(order->heap, struct entry, 0).ts < until) {
+		pop(order);
+	}
+}
+
 void lqn_order_flush(struct lqn_order *order)
 {
 	while (order->heap->len > 0) {
@@ -439,10 +445,5 @@ void lqn_order_flush(struct lqn_order *order)
 
 			lqn_conclude(actor, lqn_actor_cpu_at(actor, host->end), host->end);
 		}
-	}
-	for (guint i = 0; i < order->analysis->invocations->len; i++) {
-		struct lqn_invocation *it = order->analysis->invocations->pdata[i];
-
-		it->end = MAX(it->end, it->begin);	/* whatever a trace says of its parts */
 	}
 }

@@ -244,8 +244,11 @@ int64_t lqn_actor_cpu_at(const struct lqn_actor *actor, int64_t ts)
 			return interval->cpu;
 		}
 		if (begun == actor->intervals->len) {
-			/* after its last stretch: it ran until it died or the trace ended */
-			int64_t until = actor->died >= 0 ? actor->died : actor->host->end;
+			/*
+			 * After its last stretch it ran until it died or the trace ended. If the trace goes on it may as well
+			 * have blocked since, of which is told when it is over: that it ran is not known.
+			 */
+			int64_t until = actor->died >= 0 ? actor->died : actor->host->goes_on ? interval->end : actor->host->end;
 
 			return interval->cpu + interval->charged + MAX(0, MIN(ts, until) - interval->end);
 		}

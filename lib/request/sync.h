@@ -7,7 +7,7 @@
  * hosts are held until that is known, then their times are put on the first host's clock.
  */
 #include "clock/fit.h"
-#include "internal.h"
+#include "facts.h"
 
 /* Events held while the clocks are being compared: then they must do with what is known. */
 #define LQN_SYNC_HELD_MAX (1u << 18)

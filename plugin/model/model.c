@@ -9,11 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "path/report.h"
 #include "plugin/common/message.h"
 #include "plugin/common/params.h"
 #include "plugin/model/decode.h"
-#include "request/analysis.h"
+#include "result/result.h"
 #include "write/write.h"
 
 #define FAIL(model, ...) \

@@ -32,7 +32,7 @@
 
 #include "causal/causal.h"
 #include "layout/layout.h"
-#include "request/analysis.h"
+#include "result/result.h"
 #include "write/write.h"
 
 #define CLIENTS 1000000 /* process ids; those of threads follow */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "request/analysis.h"
+#include "result/result.h"
 
 #define FIRST_TID 1000
 

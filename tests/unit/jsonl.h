@@ -16,7 +16,7 @@
 #include <glib.h>
 
 #include "causal/causal.h"
-#include "request/analysis.h"
+#include "result/result.h"
 
 struct jsonl;
 

@@ -9,7 +9,7 @@
 #include "feed.h"
 #include "model/model.h"
 #include "path/report.h"
-#include "request/analysis.h"
+#include "result/result.h"
 
 struct talk {
 	struct feed *feed;

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "chaos.h"
-#include "request/analysis.h"
+#include "result/result.h"
 #include "suite.h"
 #include "write/write.h"
 

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef LQN_REQUEST_FACTS_H
+#define LQN_REQUEST_FACTS_H
+
+/*
+ * What the sink's engine has found out: hosts, threads (actors), and the conversation between them. Filled by lib/request, which
+ * alone changes it; read by lib/model and lib/path.
+ */
+#include "analysis.h"
+#include "model/model.h"
+
+struct lqn_actor;
+struct lqn_end;
+struct lqn_invocation;
+
+/* ---- the time line of a thread ---- */
+
+/* A stretch off the CPU. Between two of them the thread ran. */
+struct lqn_interval {
+	int64_t begin, wake, end;	/* wake: < 0 if never seen; preempted: = begin */
+	int64_t cpu;			/* the thread's CPU clock, which stood still */
+	int64_t idle;			/* of [wake, end): a CPU of the host was idle */
+	int64_t charged;		/* of [wake, end): its clock counts it */
+	int64_t call_begin;
+	uint64_t by, object, via;
+	uint8_t cause, call, state;
+	bool preempted, open;
+};
+
+/* How many elements in front of a GArray of `type`, sorted by int64_t `field`, have at most `key` there. */
+#define LQN_COUNT_UNTIL(array, type, field, key) \
+	lqn_count_until((array)->data, (array)->len, sizeof(type), offsetof(type, field), key)
+guint lqn_count_until(const char *data, guint len, size_t size, size_t offset, int64_t key);
+
+/* A receive, by which the path finds the sender of what a thread waited for. */
+struct lqn_receipt {
+	int64_t begin, end, sent;
+	struct lqn_actor *sender;
+};
+
+/* ---- conversation ---- */
+
+/* One call from an invocation: request and, if there is one, reply. */
+struct lqn_arc {
+	struct lqn_invocation *caller, *callee;	/* callee: NULL until the request is received */
+	struct lqn_arc *next;			/* of the caller's */
+	struct lqn_end *via;			/* NULL: shared memory, by `word` */
+	uint64_t word;
+	int64_t sent, replied;			/* replied: 0 = not */
+	enum lqn_call_kind kind;		/* LQN_FORWARD: so seen; else decided by build.c */
+	bool second_phase, gone;		/* gone: taken back */
+};
+
+struct lqn_lock_wait {
+	struct lqn_lock_wait *next;
+	uint64_t word;
+	int64_t wait, latency;		/* ns blocked; of which runnable beside an idle CPU */
+};
+
+/* How a context without a request began. */
+enum lqn_origin { LQN_ORIGIN_UNKNOWN, LQN_ORIGIN_TIMER, LQN_ORIGIN_HANDOVER, LQN_ORIGIN_REPLY, LQN_ORIGIN_LOOP };
+
+/* One handling of one request by one task; or a cycle of a client; or work of which neither is known yet. */
+struct lqn_invocation {
+	struct lqn_actor *actor;
+	struct lqn_arc *request;		/* NULL: nobody's */
+	struct lqn_arc *arcs, *last_arc;	/* calls made */
+	struct lqn_invocation *into;		/* merged into this one */
+	struct lqn_invocation *tail_of;		/* work after the reply of this one */
+	struct lqn_end *conn, *last_send;
+	int64_t begin, end;
+	int64_t replied;			/* end of the reply's send; 0: not */
+	int64_t cpu[2], send_cpu;		/* by phase; of the reply's send */
+	int64_t delay, latency;			/* asleep; runnable after a waking with a CPU idle */
+	int64_t disk_ns, lock_latency;
+	uint64_t device;
+	uint32_t disks;
+	struct lqn_lock_wait *locks;
+	GPtrArray *actors;			/* others that worked on it: struct lqn_actor; owned; NULL: none */
+	enum lqn_origin origin;
+	bool anonymous, absolute, gone;
+	bool clutter;				/* of a client that the model leaves out */
+	const char *operation;			/* name of the span that it is; interned; NULL: not known */
+	/* for the model */
+	const char *path;			/* of callers, interned; NULL: not made yet */
+	struct lqn_cluster *cluster;
+};
+
+struct lqn_place {			/* where a thread waits */
+	uint64_t object;
+	uint8_t class;			/* 0 descriptor, 1 poll, 2 futex */
+	uint64_t count;
+};
+
+#define LQN_DISTANCE_UNKNOWN 1000000
+
+struct lqn_unit {			/* a process */
+	uint32_t pid;
+	struct lqn_actor *main;		/* borrowed */
+	bool serves;			/* it was seen to receive requests, or to accept */
+	uint64_t sends, asks;		/* of which came after a sleep, not after a message */
+	int distance;			/* from the clients, in messages */
+};
+
+#define LQN_SPANS_MAX 16		/* nested spans kept */
+
+struct lqn_open_span {
+	uint64_t span;
+	const char *name;		/* interned */
+};
+
+struct lqn_hold {			/* a lock that a thread has after a contended wait for it */
+	uint64_t word;
+	int64_t since, cpu, slept;
+	struct lqn_invocation *invocation;
+};
+#define LQN_HOLDS_MAX 8
+
+struct lqn_actor {
+	struct lqn_party *host;
+	uint64_t key;
+	struct lqn_unit *unit;		/* never NULL */
+	struct lqn_actor *parent;
+	int64_t born, died;		/* -1: not within the trace */
+	int64_t seen;			/* nothing is known of it before; INT64_MAX: of none of its time */
+	bool kernel;
+	const char *comm;		/* interned; NULL: not known */
+	const char *service;		/* likewise: comm without a trailing /N */
+	char *exe;			/* owned */
+	GArray *intervals;		/* struct lqn_interval, by time; owned */
+	GArray *receipts;		/* struct lqn_receipt, by end; owned; NULL: none */
+	GArray *places;			/* struct lqn_place; owned; NULL: none */
+	uint64_t sleeps, sends;		/* in all that has come by now */
+	int64_t first_accept;		/* -1: none */
+	bool asleep_last;		/* the last it did was to sleep */
+	bool polls, reads;		/* it ever waited for descriptors; read a socket */
+	/* state of the conversation */
+	struct lqn_invocation *current;
+	struct lqn_interval last;	/* last wait that had ended; end = 0: none */
+	int64_t call_blocked;		/* ns blocked in the call of `last` */
+	int64_t mark;			/* CPU clock up to which all is charged */
+	int64_t last_ts, last_cpu;	/* end of the last operation on a channel */
+	int64_t slept;			/* ns asleep, in all */
+	bool woke_from_sleep, absolute;
+	int64_t awake_at, awake_cpu;	/* end of that sleep, and the CPU clock then */
+	struct lqn_arc *pending_request;	/* a waker in another process has left it a request … */
+	struct lqn_invocation *pending_reply;	/* … or an answer */
+	struct lqn_hold holds[LQN_HOLDS_MAX];
+	uint32_t n_holds;
+	bool served;
+	struct lqn_open_span spans[LQN_SPANS_MAX];	/* open on the thread, outermost first */
+	uint32_t n_spans;
+	const char *last_span;		/* that ended last, at … */
+	int64_t last_span_end;
+};
+
+struct lqn_cpu_use {
+	int32_t cpu;
+	int64_t begin, end, idle, hardirq, softirq;
+};
+
+struct lqn_party {			/* a host */
+	const char *name;		/* interned */
+	unsigned number;
+	GHashTable *actors;		/* key -> struct lqn_actor, owned */
+	struct lqn_actor *last_actor;	/* that was asked for; one event tells of few */
+	struct lqn_end *last_end;
+	GPtrArray *by_age;		/* the same, in order of appearance; borrowed */
+	GHashTable *units;		/* pid -> struct lqn_unit, owned */
+	GHashTable *ends;		/* id -> struct lqn_end, owned */
+	GHashTable *words;		/* id -> struct lqn_word, owned */
+	GHashTable *flows;		/* which process sends to which; of roles.c */
+	guint measured;			/* of them, when distances were last measured */
+	GHashTable *directions;		/* pairs of services: the first asks the second */
+	GHashTable *answers;		/* pairs of services: the first has woken the second with an answer */
+	GArray *cpus;			/* struct lqn_cpu_use; owned */
+	GHashTable *interrupts;		/* number -> name, interned */
+	GArray *arrivals;		/* struct lqn_packet, by number; owned */
+	bool has_calls;			/* the trace shows system calls */
+	int64_t begin, end;
+	bool goes_on;			/* a model is being made while events still come */
+	uint64_t holes, contradictions, losses;
+};
+
+/* One direction of a TCP connection. */
+struct lqn_flow {
+	uint64_t saddr, daddr;
+	uint32_t sport, dport;
+};
+
+/* Bytes of a flow that left a thread, or that woke one. */
+struct lqn_packet {
+	uint64_t number;
+	struct lqn_flow flow;
+	struct lqn_actor *actor;	/* who sent them, or was woken */
+	int64_t at, first;		/* first: number of the first byte, beyond 32 bits for sent ones */
+	uint32_t bytes;
+};
+
+/* A futex word, or several that a wake has shown to be one. */
+struct lqn_word {
+	uint64_t id;
+	struct lqn_word *same;		/* another name of this one; NULL: itself */
+	uint64_t waits, both;		/* waits; of which by threads that wake as often */
+	GHashTable *users;		/* struct lqn_actor -> struct lqn_word_use, owned */
+};
+
+struct lqn_word_use {
+	uint64_t waits, wakes;
+};
+
+struct lqn_hold_sample {
+	struct lqn_party *host;
+	uint64_t word;
+	struct lqn_invocation *invocation;	/* borrowed; may be NULL */
+	struct lqn_actor *actor;
+	int64_t begin, hold, cpu, slept;
+};
+
+struct lqn_analysis {
+	char *begin_mark, *end_mark, *name;	/* owned */
+	char *thread;				/* owned; NULL: none */
+	int64_t begin, end;			/* asked for; INT64_MIN, INT64_MAX: not */
+	int64_t begin_seen, end_seen;		/* of the marks; INT64_MIN: not yet */
+	int64_t early_end;			/* the end mark, before the begin mark; INT64_MIN: not so */
+	bool all_paths, whole, clutter;
+	GPtrArray *hosts;			/* struct lqn_party, owned */
+	struct lqn_order *order;		/* owned */
+	struct lqn_sync *sync;			/* owned; NULL with one host */
+	GHashTable *links;			/* name -> struct lqn_end whose other end is looked for */
+	GPtrArray *invocations;			/* struct lqn_invocation, owned, in order of begin as worked on */
+	GPtrArray *arcs;			/* struct lqn_arc, owned */
+	GArray *samples;			/* struct lqn_hold_sample, owned */
+	GHashTable *flows;			/* struct lqn_flow -> GArray of struct lqn_packet sent on it; owned */
+	uint64_t events, healed, orphans;
+};
+
+/* ---- to read it ---- */
+
+/* What the invocation has become part of, or itself; NULL for NULL. */
+struct lqn_invocation *lqn_final(struct lqn_invocation *invocation);
+/* The word of that number; made if there is none. */
+struct lqn_word *lqn_party_word(struct lqn_party *host, uint64_t id);
+/* The one word that stands for all its names. */
+struct lqn_word *lqn_word_root(struct lqn_word *word);
+bool lqn_word_is_lock(struct lqn_word *word);
+/*
+ * What the system calls the service that a thread belongs to: the name of the process's main thread, which servers with
+ * named threads leave alone, without a trailing /N. Interned.
+ */
+const char *lqn_service_name(const struct lqn_actor *actor);
+/* The thread's CPU clock at a time. */
+int64_t lqn_actor_cpu_at(const struct lqn_actor *actor, int64_t ts);
+/* The packet of that number which woke a thread of the host; NULL: none. */
+const struct lqn_packet *lqn_packet_arrival(const struct lqn_party *host, uint64_t number);
+/* The packet that held the last byte of what arrived when a thread sent it, on any host; NULL: not traced. */
+const struct lqn_packet *lqn_packet_origin(const struct lqn_analysis *analysis, const struct lqn_packet *arrival);
+
+#endif
