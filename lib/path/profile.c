@@ -49,6 +49,7 @@ static GHashTable *index_invocations(const struct lqn_analysis *a)
 struct request {
 	struct lqn_request_path path;	/* without its pieces */
 	struct lqn_actor *actor;
+	guint rank;			/* by length */
 };
 
 static gint by_length(gconstpointer a, gconstpointer b)
@@ -61,6 +62,16 @@ static gint by_length(gconstpointer a, gconstpointer b)
 		return p < q ? -1 : 1;
 	}
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+static gint by_time(gconstpointer a, gconstpointer b)
+{
+	const struct request *x = a, *y = b;
+
+	if (x->path.begin != y->path.begin) {
+		return x->path.begin < y->path.begin ? -1 : 1;
+	}
+	return x->rank < y->rank ? -1 : 1;
 }
 
 static gint by_mean(gconstpointer a, gconstpointer b)
@@ -178,6 +189,9 @@ static GArray *requests_of(const struct lqn_service *service)
 		g_array_append_val(requests, request);
 	}
 	g_array_sort(requests, by_length);
+	for (guint i = 0; i < requests->len; i++) {
+		g_array_index(requests, struct request, i).rank = i;
+	}
 	return requests;
 }
 
@@ -205,7 +219,8 @@ static void add_lengths(struct lqn_path_group *group, const GArray *requests)
 
 /*
  * Of all the pieces only sums are kept, and those of two requests: they are the largest part of
- * what is known of a trace.
+ * what is known of a trace. The walks go by time, for what one has looked up the next needs again;
+ * sums of whole ns are the same in any order.
  */
 static struct lqn_path_group *group_of(struct lqn_build *build, const struct lqn_service *service,
 	GHashTable *invocations, struct lqn_path_report *report)
@@ -216,9 +231,14 @@ static struct lqn_path_group *group_of(struct lqn_build *build, const struct lqn
 	GHashTable *all = g_hash_table_new_full(hash_share, equal_share, g_free, NULL);
 	GHashTable *slow = g_hash_table_new_full(hash_share, equal_share, g_free, NULL);
 	guint n = requests->len, first_slow = MIN((guint) (SLOW * n), n - 1);
+	guint first = report->all ? report->all->len : 0;
 
 	group->task = g_intern_string(service->task->name);
 	add_lengths(group, requests);
+	g_array_sort(requests, by_time);
+	if (report->all) {
+		g_ptr_array_set_size(report->all, (gint) (first + n));
+	}
 	for (guint i = 0; i < n; i++) {
 		const struct request *request = &g_array_index(requests, struct request, i);
 		const struct lqn_request_path *path = &request->path;
@@ -229,17 +249,17 @@ static struct lqn_path_group *group_of(struct lqn_build *build, const struct lqn
 		report->requests++;
 		report->not_tiled += !is_tiled(path, pieces);
 		add_pieces(all, pieces);
-		if (i >= first_slow) {
+		if (request->rank >= first_slow) {
 			add_pieces(slow, pieces);
 		}
-		if (i == n / 2) {
+		if (request->rank == n / 2) {
 			group->typical = copy(path, pieces);
 		}
-		if (i == first_slow) {
+		if (request->rank == first_slow) {
 			group->slow = copy(path, pieces);
 		}
 		if (report->all) {
-			g_ptr_array_add(report->all, copy(path, pieces));
+			report->all->pdata[first + request->rank] = copy(path, pieces);
 		}
 	}
 	group->shares = profile(all, n);

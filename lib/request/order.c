@@ -2,7 +2,7 @@
 
 /*
  * Events come when their evidence is complete, not in the order of what they tell: a send when its call ends, a receive
- * when its sender is known. Here they wait in a heap, ordered by what they tell, and are worked on when
+ * when its sender is known. Here they wait in a queue, ordered by what they tell, and are worked on when
  * LOOKAHEAD others have come after them. On the way in they are counted: whether anything ever comes back on a
  * connection, who reads from a queue, whether a futex word is a lock, are known by the time they are needed. A trace with fewer
  * events than that is thus known as a whole before the first is worked on.
@@ -10,17 +10,11 @@
 #include "internal.h"
 
 #include "layout/record.h"
+#include "request/queue.h"
 
 #define LOOKAHEAD (1u << 16)
-
-struct entry {
-	int64_t ts;
-	uint64_t number;		/* of arrival: ties keep it, as output must not depend on a heap's whims */
-	uint32_t event;			/* index of a slot */
-	uint16_t host;
-	uint8_t rank;			/* among equal ts: what ends comes before what begins */
-	uint8_t action;
-};
+#define FETCH_AHEAD 8		/* events; by then they are there */
+#define CACHE_LINE 64
 
 struct slot {
 	struct lqn_event ev;
@@ -29,7 +23,7 @@ struct slot {
 
 struct lqn_order {
 	struct lqn_analysis *analysis;	/* borrowed */
-	GArray *heap;			/* struct entry; owned */
+	struct lqn_queue queue;
 	GArray *slots;			/* struct slot; owned */
 	uint32_t free;			/* head of the free slots, + 1 */
 	uint64_t number;
@@ -65,7 +59,7 @@ struct lqn_order *lqn_order_new(struct lqn_analysis *analysis)
 	struct lqn_order *order = g_new0(struct lqn_order, 1);
 
 	order->analysis = analysis;
-	order->heap = g_array_new(FALSE, FALSE, sizeof(struct entry));
+	lqn_queue_init(&order->queue);
 	order->slots = g_array_new(FALSE, FALSE, sizeof(struct slot));
 	return order;
 }
@@ -75,62 +69,46 @@ void lqn_order_free(struct lqn_order *order)
 	if (!order) {
 		return;
 	}
-	g_array_free(order->heap, TRUE);
+	lqn_queue_clear(&order->queue);
 	g_array_free(order->slots, TRUE);
 	g_free(order);
 }
 
-static bool before(const struct entry *a, const struct entry *b)
+/* The events lie in memory as they came, so far apart that the caches have lost them. */
+static void fetch_ahead(const struct lqn_order *order)
 {
-	if (a->ts != b->ts) {
-		return a->ts < b->ts;
+	const struct lqn_due *due = lqn_queue_ahead(&order->queue, FETCH_AHEAD);
+
+	if (due) {
+		const char *slot = (const char *) &g_array_index(order->slots, struct slot, due->event);
+
+		for (size_t i = 0; i < sizeof(struct slot); i += CACHE_LINE) {
+			__builtin_prefetch(slot + i);
+		}
 	}
-	return a->rank != b->rank ? a->rank < b->rank : a->number < b->number;
 }
 
 static void pop(struct lqn_order *order)
 {
-	struct entry *heap = (struct entry *) (void *) order->heap->data;
-	struct entry top = heap[0], last = heap[order->heap->len - 1];
-	guint n = order->heap->len - 1, i = 0;
-	struct lqn_event ev;
-	struct slot *slot;
+	struct lqn_due due = *lqn_queue_peek(&order->queue);
+	struct slot *slot = &g_array_index(order->slots, struct slot, due.event);
+	struct lqn_event ev = slot->ev;
 
-	g_array_set_size(order->heap, n);
-	for (guint child; (child = 2 * i + 1) < n; i = child) {
-		if (child + 1 < n && before(&heap[child + 1], &heap[child])) {
-			child++;
-		}
-		if (!before(&heap[child], &last)) {
-			break;
-		}
-		heap[i] = heap[child];
-	}
-	if (n > 0) {
-		heap[i] = last;
-	}
-	slot = &g_array_index(order->slots, struct slot, top.event);
-	ev = slot->ev;
+	lqn_queue_drop(&order->queue);
+	fetch_ahead(order);
 	if (--slot->uses == 0) {
 		slot->next_free = order->free;
-		order->free = top.event + 1;
+		order->free = due.event + 1;
 	}
-	actions[top.action].on(order->analysis, order->analysis->hosts->pdata[top.host], &ev);
+	actions[due.action].on(order->analysis, order->analysis->hosts->pdata[due.host], &ev);
 }
 
 static void push(struct lqn_order *order, const struct lqn_party *host, uint32_t event, enum action action, int64_t ts)
 {
-	struct entry entry = { ts, order->number++, event, (uint16_t) host->number, actions[action].rank, (uint8_t) action };
-	struct entry *heap;
-	guint i = order->heap->len;
+	struct lqn_due due = { ts, order->number++, event, (uint16_t) host->number, actions[action].rank, (uint8_t) action };
 
 	g_array_index(order->slots, struct slot, event).uses++;
-	g_array_set_size(order->heap, i + 1);
-	heap = (struct entry *) (void *) order->heap->data;
-	for (; i > 0 && before(&entry, &heap[(i - 1) / 2]); i = (i - 1) / 2) {
-		heap[i] = heap[(i - 1) / 2];
-	}
-	heap[i] = entry;
+	lqn_queue_push(&order->queue, &due);
 }
 
 static uint32_t take_slot(struct lqn_order *order, const struct lqn_event *ev)
@@ -420,21 +398,23 @@ void lqn_order_push(struct lqn_order *order, struct lqn_party *host, const struc
 	default:
 		break;
 	}
-	while (order->heap->len > LOOKAHEAD) {
+	while (lqn_queue_length(&order->queue) > LOOKAHEAD) {
 		pop(order);
 	}
 }
 
 void lqn_order_advance(struct lqn_order *order, int64_t until)
 {
-	while (order->heap->len > 0 && g_array_index(order->heap, struct entry, 0).ts < until) {
+	const struct lqn_due *due;
+
+	while ((due = lqn_queue_peek(&order->queue)) && due->ts < until) {
 		pop(order);
 	}
 }
 
 void lqn_order_flush(struct lqn_order *order)
 {
-	while (order->heap->len > 0) {
+	while (lqn_queue_length(&order->queue) > 0) {
 		pop(order);
 	}
 	for (guint i = 0; i < order->analysis->hosts->len; i++) {
