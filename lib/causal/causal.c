@@ -117,6 +117,7 @@ void lqn_causal_free(struct lqn_causal *c)
 	g_hash_table_destroy(c->file_tables);
 	g_hash_table_destroy(c->marks);
 	g_hash_table_destroy(c->interrupts);
+	g_clear_pointer(&c->foretold, g_hash_table_destroy);
 	g_free(c->release);
 	g_free(c);
 }
@@ -128,6 +129,7 @@ void lqn_causal_push(struct lqn_causal *c, struct lqn_record *rec)
 	if (c->first == INT64_MIN) {
 		c->first = c->now = rec->ts;
 		c->host.idle_since = rec->ts;
+		lqn_causal_take_in_snapshot(c);
 	}
 	c->records++;
 	c->have_waking |= rec->type == LQN_REC_WAKING;

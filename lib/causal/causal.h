@@ -8,6 +8,7 @@
  * that completed the evidence for them; the past that they explain is in their fields.
  */
 #include "event/event.h"
+#include "identity/snapshot.h"
 #include "layout/record.h"
 
 struct lqn_causal;
@@ -19,6 +20,12 @@ struct lqn_causal;
 struct lqn_causal *lqn_causal_new(const char *host, const char *release,
 	lqn_event_func emit, void *payload);
 void lqn_causal_free(struct lqn_causal *causal);
+
+/*
+ * What a snapshot shows of the host before the trace: to be told before the first record. It must stay until then. Connections that
+ * are older than the trace then have both their ends, and threads their processes.
+ */
+void lqn_causal_set_snapshot(struct lqn_causal *causal, const struct lqn_snapshot *snapshot);
 
 /* Takes a record; rec->text passes to the engine. */
 void lqn_causal_push(struct lqn_causal *causal, struct lqn_record *rec);

@@ -5,6 +5,7 @@
 /* Private to lib/causal: the engine's state, and what its parts offer each other. */
 #include "causal/causal.h"
 #include "channel/channel.h"
+#include "identity/snapshot.h"
 #include "kernel/attribution.h"
 #include "kernel/state.h"
 
@@ -40,6 +41,8 @@ struct lqn_causal {
 	struct lqn_skb skbs[LQN_SKB_SLOTS];
 	struct lqn_io ios[LQN_IO_SLOTS];
 	GHashTable *file_tables;	/* address -> pid, from the dump of the initial state */
+	const struct lqn_snapshot *snapshot;	/* borrowed; NULL: none, or taken in */
+	GHashTable *foretold;		/* thread id -> process id, of the snapshot; NULL: none */
 	GHashTable *marks;		/* name -> how often it came */
 	GHashTable *interrupts;		/* number -> name as told, interned */
 	uint64_t packets;		/* told */
@@ -91,6 +94,18 @@ void lqn_causal_announce(struct lqn_causal *causal, struct lqn_thread *thread, c
 struct lqn_process *lqn_causal_process(struct lqn_causal *causal, struct lqn_thread *thread);
 /* Its descriptors. */
 struct lqn_fd_table *lqn_causal_fds(struct lqn_causal *causal, struct lqn_thread *thread);
+
+/* What a descriptor of that name in a dump or snapshot stands for; pinned for the caller. NULL: nothing that matters. */
+struct lqn_object *lqn_causal_described(struct lqn_causal *causal, const char *text);
+
+/* snapshot.c: what was there before the trace began */
+void lqn_causal_take_in_snapshot(struct lqn_causal *causal);
+/* The process of a thread that the trace has told nothing of: the thread itself, if the snapshot does not show it either. */
+int32_t lqn_causal_foretold_pid(const struct lqn_causal *causal, int32_t tid);
+/* The id has been given out anew: what the snapshot says of it is over. */
+void lqn_causal_forget_foretold(struct lqn_causal *causal, int32_t tid);
+/* True if a dump's name of a descriptor is what the snapshot said of the object. */
+bool lqn_causal_is_foretold(const struct lqn_object *object, const char *text);
 
 /* contexts.c: interrupts, and what woke whom */
 void lqn_step_context_entry(struct lqn_step *step);

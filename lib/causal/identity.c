@@ -72,7 +72,7 @@ static void join_process(struct lqn_causal *c, struct lqn_thread *thread, int32_
 struct lqn_process *lqn_causal_process(struct lqn_causal *c, struct lqn_thread *thread)
 {
 	if (!thread->process) {
-		join_process(c, thread, thread->tid);
+		join_process(c, thread, lqn_causal_foretold_pid(c, thread->tid));
 	}
 	return thread->process;
 }
@@ -142,6 +142,7 @@ void lqn_step_fork(struct lqn_step *step)
 				.type = LQN_REC_FREE, .ts = rec->ts, .life.tid = child->tid },
 			step->cpu, NULL });
 	}
+	lqn_causal_forget_foretold(c, rec->fork.child_tid);
 	child = lqn_host_thread(&c->host, rec->fork.child_tid);
 	child->parent = parent->key;
 	child->born = rec->ts;
@@ -272,18 +273,39 @@ void lqn_step_state_process(struct lqn_step *step)
 	lqn_causal_announce(c, thread, thread->announced ? NULL : comm);
 }
 
-/* What a dumped descriptor is, by the begin of its name. */
+/* What a descriptor is, by the begin of its name in a dump or a snapshot. */
 static const struct {
 	const char *prefix;
 	enum lqn_object_kind kind;
 	bool shared;		/* the name tells it from all others */
-} dumped[] = {
-	{ "pipe:[", LQN_OBJ_PIPE, true },
-	{ "socket:[", LQN_OBJ_UNKNOWN, true },
-	{ "anon_inode:[eventpoll]", LQN_OBJ_EPOLL, false },
-	{ "anon_inode:[eventfd]", LQN_OBJ_EVENTFD, false },
-	{ "/", LQN_OBJ_FILE, true },
+	bool cut;		/* the prefix is not part of the name that calls use */
+} described[] = {
+	{ "pipe:[", LQN_OBJ_PIPE, true, false },
+	{ "socket:[", LQN_OBJ_UNKNOWN, true, false },
+	{ "anon_inode:[eventpoll]", LQN_OBJ_EPOLL, false, false },
+	{ "anon_inode:[eventfd]", LQN_OBJ_EVENTFD, false, false },
+	{ "eventfd:[", LQN_OBJ_EVENTFD, true, false },
+	{ "fifo:", LQN_OBJ_FIFO, true, true },
+	{ "mqueue:", LQN_OBJ_QUEUE, true, true },
+	{ "/", LQN_OBJ_FILE, true, false },
 };
+
+struct lqn_object *lqn_causal_described(struct lqn_causal *c, const char *text)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(described); i++) {
+		size_t len = strlen(described[i].prefix);
+		struct lqn_object *object;
+
+		if (strncmp(text, described[i].prefix, len) == 0) {
+			text += described[i].cut ? len : 0;
+			object = described[i].shared ? lqn_channel_by_path(&c->channels, described[i].kind, text, 0) :
+				lqn_object_new(&c->channels, described[i].kind, 0, NULL);
+			object->preexisting = true;
+			return lqn_object_pin(object);
+		}
+	}
+	return NULL;
+}
 
 void lqn_step_state_fd(struct lqn_step *step)
 {
@@ -292,6 +314,7 @@ void lqn_step_state_fd(struct lqn_step *step)
 	gpointer pid = rec->state.pid > 0 ? GINT_TO_POINTER(rec->state.pid) :
 		g_hash_table_lookup(c->file_tables, (gpointer) (uintptr_t) rec->state.file_table);
 	struct lqn_process *process;
+	struct lqn_object *object;
 
 	if (!pid || !rec->text) {
 		return;
@@ -300,20 +323,13 @@ void lqn_step_state_fd(struct lqn_step *step)
 	if (!process->fds) {
 		process->fds = lqn_fd_table_new(&c->channels);
 	}
-	if (lqn_fd_table_get(process->fds, rec->state.fd)) {
-		return;		/* a call of the trace has said more */
+	object = lqn_fd_table_get(process->fds, rec->state.fd);
+	if (object && (!object->foretold || lqn_causal_is_foretold(object, rec->text))) {
+		return;		/* a call of the trace has said more, or a snapshot as much */
 	}
-	for (size_t i = 0; i < G_N_ELEMENTS(dumped); i++) {
-		if (strncmp(rec->text, dumped[i].prefix, strlen(dumped[i].prefix)) == 0) {
-			struct lqn_object *object = dumped[i].shared ?
-				lqn_channel_by_path(&c->channels, dumped[i].kind, rec->text, 0) :
-				lqn_object_new(&c->channels, dumped[i].kind, 0, NULL);
-
-			lqn_object_pin(object);
-			object->preexisting = true;
-			lqn_fd_table_set(process->fds, rec->state.fd, object);
-			lqn_object_unpin(object);	/* gone, if the descriptor is none */
-			return;
-		}
+	object = lqn_causal_described(c, rec->text);
+	if (object) {
+		lqn_fd_table_set(process->fds, rec->state.fd, object);
+		lqn_object_unpin(object);	/* gone, if the descriptor is none */
 	}
 }

@@ -65,6 +65,7 @@ struct lqn_object {
 	bool closed;			/* no descriptor is left */
 	bool bound;			/* has an address of its own */
 	bool preexisting;		/* older than the trace */
+	bool foretold;			/* a snapshot has told of it */
 	bool has_tuple;
 	/* the other end is on another host: who sends is not known here */
 	bool remote;
@@ -85,6 +86,7 @@ struct lqn_object {
 	struct lqn_object *candidate;	/* pinned: peer by order of connects and accepts */
 	struct lqn_tuple tuple;
 	uint64_t maker;			/* thread */
+	uint64_t inode;			/* of a socket that is foretold */
 	char *name;			/* owned; path or queue name; NULL: none */
 	struct lqn_vote votes[LQN_VOTES_MAX];
 	uint32_t n_votes;

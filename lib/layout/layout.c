@@ -6,6 +6,10 @@
 
 #include "layout/tables.h"
 
+/* The hash of Fowler, Noll and Vo (FNV-1a, 64 bits). */
+#define FNV_OFFSET 0xcbf29ce484222325u
+#define FNV_PRIME 0x100000001b3u
+
 /*
  * perf puts the subsystem in front of a tracepoint's name. A user-space provider may not be taken
  * for one.
@@ -124,4 +128,14 @@ void lqn_record_init(struct lqn_record *rec, const struct lqn_layout_event *ev)
 	default:
 		break;
 	}
+}
+
+uint64_t lqn_layout_address(const uint8_t *bytes, size_t n)
+{
+	uint64_t value = n > 4 ? FNV_OFFSET : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		value = n > 4 ? (value ^ bytes[i]) * FNV_PRIME : value << 8 | bytes[i];
+	}
+	return value;
 }

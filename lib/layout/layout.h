@@ -67,6 +67,9 @@ const char *lqn_layout_short_name(const char *name);
 /* The name of a call as in enum lqn_call (`recvmsg`); `other` beyond the table. */
 const char *lqn_call_name(enum lqn_call call);
 
+/* An address of 4 or 16 bytes, in the order of the network, as records have it: a number, or a hash. */
+uint64_t lqn_layout_address(const uint8_t *bytes, size_t n);
+
 /* Sets everything of `rec` that a layout may leave untouched to `unknown`. */
 void lqn_record_init(struct lqn_record *rec, const struct lqn_layout_event *ev);
 

@@ -129,6 +129,32 @@ static void note_clocks(struct lqn_build *build)
 	}
 }
 
+/* Files of the user that had no effect. */
+static void note_unused(struct lqn_build *build)
+{
+	const struct lqn_analysis *a = build->a;
+	g_autoptr(GPtrArray) rules = lqn_rules_unused(a->rules);
+
+	for (guint i = 0; a->snapshots && i < a->snapshots->len; i++) {
+		const struct lqn_snapshot *snapshot = a->snapshots->pdata[i];
+		bool used = false;
+
+		for (guint k = 0; k < a->hosts->len; k++) {
+			used |= ((const struct lqn_party *) a->hosts->pdata[k])->snapshot == snapshot;
+		}
+		if (!used) {
+			lqn_build_note(build, "identity: the snapshot is of host %s, which is none of the trace's", snapshot->host);
+		}
+	}
+	if (rules->len > 0) {
+		g_autofree char *names = NULL;
+
+		g_ptr_array_add(rules, NULL);
+		names = g_strjoinv(", ", (char **) rules->pdata);
+		lqn_build_note(build, "rules: no process matches %s", names);
+	}
+}
+
 static void note_degradations(struct lqn_build *build)
 {
 	for (guint i = 0; i < build->a->hosts->len; i++) {
@@ -152,6 +178,7 @@ static void note_degradations(struct lqn_build *build)
 		}
 	}
 	note_clocks(build);
+	note_unused(build);
 	if (build->a->orphans > 0) {
 		lqn_build_note(build, "%" G_GUINT64_FORMAT " answers came to requests that the trace does not show", build->a->orphans);
 	}

@@ -83,12 +83,25 @@ static void tell(struct lqn_build *build, GArray *clients, guint busiest)
 	}
 }
 
+/* What a rule puts into the background goes with all that only it causes, whether clutter is kept or not. */
+static void leave_out_ignored(struct lqn_build *build)
+{
+	GPtrArray *invocations = build->a->invocations;
+
+	for (guint i = 0; i < invocations->len; i++) {
+		struct lqn_invocation *it = invocations->pdata[i];
+
+		it->clutter = it->actor->unit->ignored || root_of(it)->actor->unit->ignored;
+	}
+}
+
 void lqn_build_clutter(struct lqn_build *build)
 {
 	g_autoptr(GArray) clients = g_array_new(FALSE, FALSE, sizeof(struct client));
 	GPtrArray *invocations = build->a->invocations;
 	guint busiest = 0;
 
+	leave_out_ignored(build);
 	if (build->a->clutter) {
 		return;
 	}

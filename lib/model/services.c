@@ -105,7 +105,7 @@ bool lqn_invocation_counts(const struct lqn_invocation *it)
 	bool received = it->request != NULL;
 
 	for (const struct lqn_arc *arc = it->arcs; arc && !received; arc = arc->next) {
-		received = arc->callee != NULL;
+		received = arc->callee && !arc->callee->clutter;
 	}
 	return received && !it->into && !it->tail_of && !it->gone && !it->clutter;
 }

@@ -25,6 +25,8 @@ struct lqn_analysis *lqn_analysis_new(const struct lqn_options *options)
 	a->all_paths = options->all_paths;
 	a->whole = options->whole;
 	a->clutter = options->clutter;
+	a->snapshots = options->snapshots;
+	a->rules = options->rules;
 	a->hosts = g_ptr_array_new_with_free_func((GDestroyNotify) lqn_party_free);
 	a->order = lqn_order_new(a);
 	a->links = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -65,6 +67,7 @@ unsigned lqn_analysis_host(struct lqn_analysis *a, const char *name)
 		}
 	}
 	g_ptr_array_add(a->hosts, lqn_party_new(name, a->hosts->len));
+	lqn_identify_host(a, a->hosts->pdata[a->hosts->len - 1]);
 	if (a->hosts->len == 2) {
 		a->sync = lqn_sync_new(a, deliver);
 	}
@@ -88,6 +91,7 @@ static void on_thread(struct lqn_analysis *a, struct lqn_party *host, const stru
 	lqn_actor_set_name(actor, ev->thread.comm);
 	g_free(actor->exe);
 	actor->exe = g_strdup(ev->thread.exe);
+	lqn_identify(a, actor);
 }
 
 static void on_object(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)

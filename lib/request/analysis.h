@@ -6,6 +6,8 @@
 #include <glib.h>
 #include <stdbool.h>
 #include "event/event.h"
+#include "identity/rules.h"
+#include "identity/snapshot.h"
 
 struct lqn_analysis;
 
@@ -16,6 +18,8 @@ struct lqn_options {
 	bool clutter;				/* keep clients that make few cycles beside others */
 	bool all_paths;				/* keep every request's pieces in the report */
 	const char *name;			/* the model's; NULL: `model` */
+	const GPtrArray *snapshots;		/* struct lqn_snapshot, one a host; borrowed for the analysis' life; NULL: none */
+	struct lqn_rules *rules;		/* likewise */
 	const char *thread;			/* whose path is asked for, see path/thread.h; NULL: nobody's */
 };
 

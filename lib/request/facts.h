@@ -97,6 +97,9 @@ struct lqn_place {			/* where a thread waits */
 struct lqn_unit {			/* a process */
 	uint32_t pid;
 	struct lqn_actor *main;		/* borrowed */
+	const struct lqn_snapshot_process *process;	/* borrowed; NULL: no snapshot shows it */
+	const char *name;		/* by a rule or a snapshot; interned; NULL: what its main thread is called */
+	bool ignored;			/* a rule says so: background */
 	bool serves;			/* it was seen to receive requests, or to accept */
 	uint64_t sends, asks;		/* of which came after a sleep, not after a message */
 	int distance;			/* from the clients, in messages */
@@ -176,6 +179,7 @@ struct lqn_party {			/* a host */
 	GArray *cpus;			/* struct lqn_cpu_use; owned */
 	GHashTable *interrupts;		/* number -> name, interned */
 	GArray *arrivals;		/* struct lqn_packet, by number; owned */
+	const struct lqn_snapshot *snapshot;	/* borrowed; NULL: none */
 	bool has_calls;			/* the trace shows system calls */
 	int64_t begin, end;
 	bool goes_on;			/* a model is being made while events still come */
@@ -224,6 +228,8 @@ struct lqn_analysis {
 	int64_t begin_seen, end_seen;		/* of the marks; INT64_MIN: not yet */
 	int64_t early_end;			/* the end mark, before the begin mark; INT64_MIN: not so */
 	bool all_paths, whole, clutter;
+	const GPtrArray *snapshots;		/* struct lqn_snapshot; borrowed; NULL: none */
+	struct lqn_rules *rules;		/* borrowed; NULL: none */
 	GPtrArray *hosts;			/* struct lqn_party, owned */
 	struct lqn_order *order;		/* owned */
 	struct lqn_sync *sync;			/* owned; NULL with one host */
@@ -245,8 +251,8 @@ struct lqn_word *lqn_party_word(struct lqn_party *host, uint64_t id);
 struct lqn_word *lqn_word_root(struct lqn_word *word);
 bool lqn_word_is_lock(struct lqn_word *word);
 /*
- * What the system calls the service that a thread belongs to: the name of the process's main thread, which servers with
- * named threads leave alone, without a trailing /N. Interned.
+ * The service that a thread belongs to: by a rule or a snapshot, else what the system calls it, the name of the process's main
+ * thread, which servers with named threads leave alone, without a trailing /N. Interned.
  */
 const char *lqn_service_name(const struct lqn_actor *actor);
 /* The thread's CPU clock at a time. */

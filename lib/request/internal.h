@@ -59,6 +59,12 @@ void lqn_actor_set_name(struct lqn_actor *actor, const char *comm);
 /* True for a process that only asks, from one loop: no request ever comes to it, and it does not sleep. */
 bool lqn_actor_is_loop_client(const struct lqn_actor *actor);
 
+/* ---- identity.c: names by snapshots and rules ---- */
+/* Looks for the snapshot of a new host. */
+void lqn_identify_host(struct lqn_analysis *analysis, struct lqn_party *host);
+/* Finds out anew who the process of a thread is, of which something has been told. */
+void lqn_identify(struct lqn_analysis *analysis, struct lqn_actor *actor);
+
 /* ---- packets.c: data between hosts ---- */
 GHashTable *lqn_flows_new(void);
 void lqn_on_packet(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);

@@ -200,20 +200,19 @@ bool lqn_word_is_lock(struct lqn_word *word)
 
 void lqn_actor_set_name(struct lqn_actor *actor, const char *comm)
 {
-	const char *slash = strrchr(comm, '/');
+	g_autofree char *plain = lqn_plain_name(comm);
 
-	actor->comm = actor->service = g_intern_string(comm);
-	if (slash && slash > comm && slash[1] && strspn(slash + 1, "0123456789") == strlen(slash + 1)) {
-		g_autofree char *cut = g_strndup(comm, (gsize) (slash - comm));
-
-		actor->service = g_intern_string(cut);
-	}
+	actor->comm = g_intern_string(comm);
+	actor->service = g_intern_string(plain);
 }
 
 const char *lqn_service_name(const struct lqn_actor *actor)
 {
 	const struct lqn_actor *main = actor->unit->main ? actor->unit->main : actor;
 
+	if (actor->unit->name) {
+		return actor->unit->name;
+	}
 	return main->service && *main->service ? main->service : "unnamed";
 }
 

@@ -4,6 +4,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "plugin/common/identity.h"
 #include "plugin/common/message.h"
 #include "plugin/common/params.h"
 #include "event/event.h"
@@ -15,6 +16,13 @@ bt_component_class_get_supported_mip_versions_method_status causal_mip_versions(
 	return (int) lqn_message_add_versions(versions);
 }
 
+static void causal_free(struct causal *causal)
+{
+	g_clear_pointer(&causal->identity, g_ptr_array_unref);
+	g_clear_pointer(&causal->snapshots, g_ptr_array_unref);
+	g_free(causal);
+}
+
 bt_component_class_initialize_method_status causal_init(bt_self_component_filter *self_filter,
 	bt_self_component_filter_configuration *config, const bt_value *params, void *data)
 {
@@ -22,13 +30,15 @@ bt_component_class_initialize_method_status causal_init(bt_self_component_filter
 	struct causal *causal = g_new0(struct causal, 1);
 	const struct lqn_param known[] = {
 		{ "pass-through", LQN_PARAM_BOOL, &causal->pass_through },
+		{ "identity", LQN_PARAM_STRINGS, &causal->identity },
 	};
 	bt_self_component_add_port_status status;
 
 	causal->self = self;
 	causal->pass_through = true;
-	if (!lqn_params_read(self, params, known, G_N_ELEMENTS(known))) {
-		g_free(causal);
+	if (!lqn_params_read(self, params, known, G_N_ELEMENTS(known)) ||
+			!lqn_identity_read_snapshots(self, causal->identity, &causal->snapshots)) {
+		causal_free(causal);
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	}
 	status = bt_self_component_filter_add_input_port(self_filter, "in", NULL, NULL);
@@ -36,7 +46,7 @@ bt_component_class_initialize_method_status causal_init(bt_self_component_filter
 		status = bt_self_component_filter_add_output_port(self_filter, "out", NULL, NULL);
 	}
 	if (status != BT_SELF_COMPONENT_ADD_PORT_STATUS_OK) {
-		g_free(causal);
+		causal_free(causal);
 		return (int) status;
 	}
 	bt_self_component_set_data(self, causal);
@@ -45,7 +55,7 @@ bt_component_class_initialize_method_status causal_init(bt_self_component_filter
 
 void causal_finalize(bt_self_component_filter *self_filter)
 {
-	g_free(bt_self_component_get_data(
+	causal_free(bt_self_component_get_data(
 		bt_self_component_filter_as_self_component(self_filter)));
 }
 

@@ -4,12 +4,15 @@
 
 /* filter.lqn.causal: adds a stream of `lqn:` events per traced host. */
 #include <babeltrace2/babeltrace.h>
+#include <glib.h>
 #include <stdbool.h>
 
 /* The component: what its iterators need to know, constant after initialization. */
 struct causal {
 	bt_self_component *self;	/* borrowed */
 	bool pass_through;		/* hand upstream's messages on */
+	GPtrArray *identity;		/* names of files: char *; owned; NULL: none */
+	GPtrArray *snapshots;		/* struct lqn_snapshot; owned; NULL: none */
 };
 
 bt_component_class_get_supported_mip_versions_method_status causal_mip_versions(

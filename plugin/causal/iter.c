@@ -8,12 +8,14 @@
 
 #include <glib.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "causal/causal.h"
 #include "plugin/causal/own-stream.h"
 #include "plugin/causal/queue.h"
 #include "plugin/causal/upstream.h"
 #include "plugin/common/fields.h"
+#include "plugin/common/identity.h"
 #include "plugin/common/log.h"
 #include "plugin/common/message.h"
 
@@ -82,6 +84,7 @@ static bool start_host(struct causal_iter *iter, struct host *host, const bt_clo
 	}
 	g_ptr_array_add(iter->ups.started, host);
 	host->engine = lqn_causal_new(host->name, host->release, take_event, host);
+	lqn_causal_set_snapshot(host->engine, lqn_identity_find(iter->comp->snapshots, host->name));
 	return true;
 }
 
@@ -145,6 +148,25 @@ static void log_missing(void *payload, const char *event, const char *missing)
 	struct causal_iter *iter = payload;
 
 	lqn_log(iter->comp->self, BT_LOGGING_LEVEL_INFO, "event `%s` lacks: %s", event, missing);
+}
+
+/* Snapshots that were named in vain. */
+static void log_unused_snapshots(const struct causal_iter *iter)
+{
+	const GPtrArray *snapshots = iter->comp->snapshots;
+
+	for (guint i = 0; snapshots && i < snapshots->len; i++) {
+		const struct lqn_snapshot *snapshot = snapshots->pdata[i];
+		bool used = false;
+
+		for (guint k = 0; k < iter->ups.started->len; k++) {
+			used |= strcmp(((const struct host *) iter->ups.started->pdata[k])->name, snapshot->host) == 0;
+		}
+		if (!used) {
+			lqn_log(iter->comp->self, BT_LOGGING_LEVEL_WARNING, "snapshot `%s` is of host `%s`, which is none of the "
+				"trace's", snapshot->file, snapshot->host);
+		}
+	}
 }
 
 /* ---- messages ------------------------------------------------------------ */
@@ -382,6 +404,7 @@ static bool handle(struct causal_iter *iter, const bt_message *msg)
 static bool end_hosts(struct causal_iter *iter)
 {
 	lqn_bindings_each_missing(iter->bindings, log_missing, iter);
+	log_unused_snapshots(iter);
 	if (!check_input(iter)) {
 		return false;
 	}

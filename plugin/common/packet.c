@@ -3,8 +3,8 @@
 
 #include <glib.h>
 
-#define FNV_OFFSET 0xcbf29ce484222325u
-#define FNV_PRIME 0x100000001b3u
+#include "layout/layout.h"
+
 #define IPV6_HEADER 40
 #define UDP_HEADER 8
 
@@ -118,7 +118,6 @@ static uint64_t read_address(const struct lqn_access *access, const bt_field *pa
 {
 	const bt_field *field = lqn_access_borrow(access, parent);
 	uint8_t bytes[16];
-	uint64_t value;
 	size_t n;
 
 	if (!field) {
@@ -128,11 +127,7 @@ static uint64_t read_address(const struct lqn_access *access, const bt_field *pa
 		return (uint32_t) access->integer(field);
 	}
 	n = lqn_access_copy_bytes(access, field, bytes, sizeof(bytes));
-	value = n > 4 ? FNV_OFFSET : 0;
-	for (size_t i = 0; i < n; i++) {
-		value = n > 4 ? (value ^ bytes[i]) * FNV_PRIME : value << 8 | bytes[i];
-	}
-	return value;
+	return lqn_layout_address(bytes, n);
 }
 
 static void fill_transport(const struct transport *tp, const bt_field *field,

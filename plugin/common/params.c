@@ -44,6 +44,34 @@ static bool read_string(const bt_value *value, void *dest)
 	return true;
 }
 
+static bool add_string(const bt_value *value, GPtrArray *to)
+{
+	char *text = NULL;
+
+	if (!read_string(value, &text)) {
+		return false;
+	}
+	g_ptr_array_add(to, text);
+	return true;
+}
+
+static bool read_strings(const bt_value *value, void *dest)
+{
+	GPtrArray **to = dest;
+	bool ok = true;
+
+	if (!*to) {
+		*to = g_ptr_array_new_with_free_func(g_free);
+	}
+	if (!bt_value_is_array(value)) {
+		return add_string(value, *to);
+	}
+	for (uint64_t i = 0; i < bt_value_array_get_length(value) && ok; i++) {
+		ok = add_string(bt_value_array_borrow_element_by_index_const(value, i), *to);
+	}
+	return ok;
+}
+
 static const struct {
 	bool (*read)(const bt_value *value, void *dest);
 	const char *wanted;
@@ -52,6 +80,8 @@ static const struct {
 	[LQN_PARAM_BOOL] = { read_bool, "yes or no" },
 	[LQN_PARAM_STRING] = { read_string,
 		"a string that is not empty, in inner double quotes: `name=\"text\"`" },
+	[LQN_PARAM_STRINGS] = { read_strings,
+		"a string that is not empty, or an array of such: `name=\"text\"`, `name=[\"text\",\"text\"]`" },
 };
 
 struct reader {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "plugin/common/identity.h"
 #include "plugin/common/message.h"
 #include "plugin/common/params.h"
 #include "plugin/model/decode.h"
@@ -31,12 +32,16 @@ struct model {
 	const bt_stream *last_stream;
 	unsigned last_host;
 
+	GPtrArray *snapshots;			/* struct lqn_snapshot; owned; NULL: none */
+	struct lqn_rules *rules;		/* owned; NULL: none */
 	uint64_t unsound;			/* events that were left out */
 	/* parameters */
 	char *output;				/* owned; NULL: write no files */
 	char *name;				/* owned; may be NULL */
 	char *begin_mark, *end_mark;		/* owned; may be NULL */
 	char *thread;				/* owned; NULL: no thread's path is wanted */
+	char *rules_file;			/* owned; may be NULL */
+	GPtrArray *identity;			/* names of files: char *; owned; NULL: none */
 	int64_t begin, end;			/* ns */
 	bool overwrite, all_paths, summary, whole, clutter;
 };
@@ -64,6 +69,10 @@ static void model_free(struct model *model)
 	g_free(model->begin_mark);
 	g_free(model->end_mark);
 	g_free(model->thread);
+	g_free(model->rules_file);
+	g_clear_pointer(&model->identity, g_ptr_array_unref);
+	g_clear_pointer(&model->snapshots, g_ptr_array_unref);
+	lqn_rules_free(model->rules);
 	g_free(model);
 }
 
@@ -87,6 +96,8 @@ static bool read_params(struct model *model, const bt_value *params)
 		{ "name", LQN_PARAM_STRING, &model->name },
 		{ "summary", LQN_PARAM_BOOL, &model->summary },
 		{ "thread", LQN_PARAM_STRING, &model->thread },
+		{ "identity", LQN_PARAM_STRINGS, &model->identity },
+		{ "rules", LQN_PARAM_STRING, &model->rules_file },
 	};
 
 	return lqn_params_read(model->self, params, known, G_N_ELEMENTS(known));
@@ -156,7 +167,9 @@ bt_component_class_initialize_method_status model_init(bt_self_component_sink *s
 	model->decoder = lqn_decoder_new();
 	model->hosts = g_hash_table_new_full(NULL, NULL, put_stream, NULL);
 	model->tellers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	if (!read_params(model, params) || !check_params(model)) {
+	if (!read_params(model, params) || !check_params(model) ||
+			!lqn_identity_read_snapshots(model->self, model->identity, &model->snapshots) ||
+			!lqn_identity_read_rules(model->self, model->rules_file, &model->rules)) {
 		model_free(model);
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	}
@@ -175,6 +188,8 @@ bt_component_class_initialize_method_status model_init(bt_self_component_sink *s
 		.clutter = model->clutter,
 		.name = model->name,
 		.thread = model->thread,
+		.snapshots = model->snapshots,
+		.rules = model->rules,
 	};
 	model->analysis = lqn_analysis_new(&options);
 	bt_self_component_set_data(model->self, model);

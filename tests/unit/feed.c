@@ -59,6 +59,11 @@ struct feed *feed_new(const char *release)
 	return feed;
 }
 
+void feed_snapshot(struct feed *feed, const struct lqn_snapshot *snapshot)
+{
+	lqn_causal_set_snapshot(feed->causal, snapshot);
+}
+
 void feed_free(struct feed *feed)
 {
 	lqn_causal_free(feed->causal);

@@ -25,11 +25,14 @@
  */
 #include <stdbool.h>
 #include "event/event.h"
+#include "identity/snapshot.h"
 
 struct feed;
 
 /* A feed into a new engine. `release`: of the kernel; NULL: not known. Free with feed_free(). */
 struct feed *feed_new(const char *release);
+/* What a snapshot shows (`feed_new` has the host `host`); before the first record. It must outlive the feed. */
+void feed_snapshot(struct feed *feed, const struct lqn_snapshot *snapshot);
 void feed_free(struct feed *feed);
 
 /* Takes records: a format, then lines. */
