@@ -213,6 +213,7 @@ bool lqn_model_build(struct lqn_build *build, GError **error)
 	lqn_build_background(build);
 	lqn_build_blocked(build);
 	note_degradations(build);
+	build->model->checks = lqn_checks_new(build->model);
 	return true;
 }
 

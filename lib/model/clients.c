@@ -8,9 +8,102 @@
  */
 #include "build.h"
 
+#include <math.h>
+
 #define OPEN_SHARE 0.9		/* of cycles that began at a time of the clock */
 #define OPEN_CUSTOMERS 200
+#define CUSTOMER_SHARE 0.05	/* of the busiest customer's cycles, below which it is none */
+#define ABSENT_SHARE 0.1	/* of the customers; fewer are effects of the window's edges */
 #define CYCLES_MIN 20		/* fewer say little of a mean */
+
+struct customer {
+	const struct lqn_invocation *last;	/* its last cycle */
+	guint cycles;
+};
+
+/* What is known of a class. */
+struct class {
+	GHashTable *customers;		/* thread, or connection of a loop -> struct customer; owned */
+	double response, gaps;		/* sums, s */
+	guint n_gaps, paced;
+};
+
+static void add_cycle(struct class *class, const struct lqn_invocation *it)
+{
+	gpointer key = it->origin == LQN_ORIGIN_LOOP ? (gpointer) it->conn : it->actor;
+	struct customer *customer = g_hash_table_lookup(class->customers, key);
+
+	if (!customer) {
+		customer = g_new0(struct customer, 1);
+		g_hash_table_insert(class->customers, key, customer);
+	}
+	if (customer->last) {
+		class->gaps += (double) (it->begin - customer->last->end) / 1e9;
+		class->n_gaps++;
+	}
+	customer->last = it;
+	customer->cycles++;
+	class->response += (double) (it->end - it->begin) / 1e9;
+	class->paced += it->absolute;
+}
+
+/* A connection for a question or two before the work begins makes no customer. */
+static guint population_of(const struct class *class)
+{
+	GHashTableIter iter;
+	gpointer value;
+	guint most = 0, population = 0;
+
+	g_hash_table_iter_init(&iter, class->customers);
+	while (g_hash_table_iter_next(&iter, NULL, &value)) {
+		most = MAX(most, ((const struct customer *) value)->cycles);
+	}
+	g_hash_table_iter_init(&iter, class->customers);
+	while (g_hash_table_iter_next(&iter, NULL, &value)) {
+		population += ((const struct customer *) value)->cycles >= CUSTOMER_SHARE * most;
+	}
+	return population;
+}
+
+/*
+ * Customers that come one after another are not there together: as many are there at a time as the cycles that are made take, with the
+ * think times between them.
+ */
+static double at_a_time(struct lqn_build *build, const struct lqn_task *task, double population, double rate)
+{
+	double active = rate * (task->response + task->think_measured);
+
+	if (population - active < 1 || population - active < ABSENT_SHARE * population) {
+		return population;
+	}
+	active = MAX(1, round(active));
+	lqn_build_note(build, "%s: %.0f customers are seen, %.0f at a time", task->name, population, active);
+	return active;
+}
+
+static void build_class(struct lqn_build *build, struct lqn_service *service, double wall)
+{
+	struct class class = { .customers = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free) };
+	struct lqn_task *task = service->task;
+	double n = service->members->len, population;
+
+	for (guint i = 0; i < service->members->len; i++) {
+		add_cycle(&class, service->members->pdata[i]);
+	}
+	population = population_of(&class);
+	task->response = class.response / n;
+	if (class.paced > OPEN_SHARE * n) {
+		task->kind = LQN_TASK_OPEN;
+		population = OPEN_CUSTOMERS;
+	} else if (class.n_gaps > 0) {
+		/* work at the end of a cycle may outlast the begin of the next */
+		task->think_measured = MAX(0, class.gaps / class.n_gaps);
+		population = 2 * class.n_gaps > n ? at_a_time(build, task, population, n / wall) : population;
+	}
+	task->multiplicity = (unsigned) population;
+	task->think = MAX(0, population * wall / n - task->response);
+	g_hash_table_destroy(class.customers);
+}
 
 void lqn_build_clients(struct lqn_build *build)
 {
@@ -19,32 +112,11 @@ void lqn_build_clients(struct lqn_build *build)
 
 	for (guint i = 0; i < build->services->len; i++) {
 		struct lqn_service *service = build->services->pdata[i];
-		g_autoptr(GHashTable) customers = g_hash_table_new(g_direct_hash, g_direct_equal);
-		struct lqn_task *task = service->task;
-		double response = 0, rate, n;
-		guint paced = 0;
 
-		if (!service->root) {
-			continue;
+		if (service->root) {
+			build_class(build, service, wall);
+			most = MAX(most, service->members->len);
 		}
-		for (guint k = 0; k < service->members->len; k++) {
-			struct lqn_invocation *it = service->members->pdata[k];
-
-			g_hash_table_add(customers, it->origin == LQN_ORIGIN_LOOP ? (gpointer) it->conn : it->actor);
-			response += (double) (it->end - it->begin) / 1e9;
-			paced += it->absolute;
-		}
-		response /= service->members->len;
-		most = MAX(most, service->members->len);
-		rate = service->members->len / wall;
-		n = g_hash_table_size(customers);
-		if (paced > OPEN_SHARE * service->members->len) {
-			task->kind = LQN_TASK_OPEN;
-			n = OPEN_CUSTOMERS;
-		}
-		task->multiplicity = (unsigned) n;
-		task->think = MAX(0, n / rate - response);
-		task->response = response;
 	}
 	if (most < CYCLES_MIN) {
 		lqn_build_note(build, "no client makes more than %u requests in the window: the means rest on very little", most);

@@ -68,6 +68,7 @@ void lqn_model_free(struct lqn_model *model)
 	g_ptr_array_unref(model->blocked);
 	g_ptr_array_unref(model->notes);
 	g_ptr_array_unref(model->background);
+	lqn_checks_free(model->checks);
 	g_free(model->name);
 	g_free(model->window_reason);
 	g_free(model);
@@ -100,6 +101,7 @@ struct lqn_task *lqn_processor_add_task(struct lqn_processor *proc, const char *
 	task->processor = proc;
 	task->entries = g_ptr_array_new_with_free_func(entry_free);
 	task->response = -1;
+	task->think_measured = -1;
 	g_ptr_array_add(proc->tasks, task);
 	return task;
 }

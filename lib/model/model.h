@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/check.h"
+
 enum lqn_sched { LQN_SCHED_REF, LQN_SCHED_FCFS, LQN_SCHED_INF, LQN_SCHED_PS };
 enum lqn_call_kind { LQN_SYNC, LQN_ASYNC, LQN_FORWARD };
 enum lqn_task_kind {
@@ -59,6 +61,7 @@ struct lqn_task {
 	double throughput;		/* invocations per second; cycles of a reference task */
 	double utilization;		/* CPUs busy with it */
 	double response;		/* reference tasks: mean cycle without think time; < 0: none */
+	double think_measured;		/* likewise: mean time between a customer's cycles; < 0: none */
 };
 
 struct lqn_processor {
@@ -89,6 +92,7 @@ struct lqn_model {
 	double blocked_seconds, unexplained_seconds;
 	GPtrArray *notes;		/* char *, owned: what a reader should know (degradations, folded tasks) */
 	GPtrArray *background;		/* char *, owned: `name 0.012 CPUs`, largest first */
+	struct lqn_checks *checks;	/* owned; NULL: not made */
 };
 
 struct lqn_model *lqn_model_new(const char *name);

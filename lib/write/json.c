@@ -156,6 +156,7 @@ static struct json_object *new_task(const struct lqn_task *task)
 	put_number(measured, "throughput", task->throughput);
 	put_number(measured, "proc-utilization", task->utilization);
 	put_known(measured, "response-time", task->response);
+	put_known(measured, "think-time", task->think_measured);
 	put(object, "measured", measured);
 	for (unsigned i = 0; i < task->entries->len; i++) {
 		append(entries, new_entry(g_ptr_array_index(task->entries, i)));
@@ -213,6 +214,98 @@ static struct json_object *new_blocked(const struct lqn_model *model)
 	return object;
 }
 
+static void put_law(struct json_object *object, const char *key, const struct lqn_law *law)
+{
+	struct json_object *it;
+
+	if (law->deviation < 0) {
+		return;
+	}
+	it = json_object_new_object();
+	put_text(it, "of", law->where);
+	put_number(it, "expected", law->expected);
+	put_number(it, "measured", law->measured);
+	put_number(it, "deviation", law->deviation);
+	put(object, key, it);
+}
+
+static struct json_object *new_bounds(const struct lqn_checks *checks)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (unsigned i = 0; i < checks->bounds->len; i++) {
+		const struct lqn_class_bounds *bounds = &g_array_index(checks->bounds, struct lqn_class_bounds, i);
+		struct json_object *it = json_object_new_object();
+
+		put_text(it, "task", bounds->task->name);
+		put_number(it, "throughput-max", bounds->throughput);
+		put_number(it, "response-time-min", bounds->response);
+		append(array, it);
+	}
+	return array;
+}
+
+static struct json_object *new_resources(const struct lqn_checks *checks)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (unsigned i = 0; i < checks->resources->len; i++) {
+		const struct lqn_resource *resource = &g_array_index(checks->resources, struct lqn_resource, i);
+		struct json_object *it = json_object_new_object();
+
+		put_text(it, "name", resource->name);
+		put_text(it, "kind", resource->kind);
+		put_count(it, "servers", resource->servers);
+		put_number(it, "busy", resource->busy);
+		put_number(it, "background", resource->other);
+		put_number(it, "growth", resource->growth);
+		append(array, it);
+	}
+	return array;
+}
+
+static struct json_object *new_solver(const struct lqn_checks *checks)
+{
+	struct json_object *object = json_object_new_object(), *values = json_object_new_array();
+
+	put_text(object, "failure", checks->failure);
+	for (unsigned i = 0; checks->prediction && i < checks->prediction->values->len; i++) {
+		const struct lqn_predicted_value *value =
+			&g_array_index(checks->prediction->values, struct lqn_predicted_value, i);
+		struct json_object *it = json_object_new_object();
+
+		put_text(it, "name", value->name);
+		put_text(it, "what", lqn_predicted_name(value->what));
+		put_number(it, "measured", value->measured);
+		put_number(it, "predicted", value->predicted);
+		append(values, it);
+	}
+	if (checks->prediction) {
+		put(object, "converged", json_object_new_boolean(checks->prediction->converged));
+	}
+	put(object, "values", values);
+	return object;
+}
+
+static struct json_object *new_checks(const struct lqn_checks *checks)
+{
+	struct json_object *object = json_object_new_object();
+
+	put_law(object, "little", &checks->little);
+	put_law(object, "forced-flow", &checks->flow);
+	put_law(object, "utilization", &checks->utilization);
+	put(object, "bounds", new_bounds(checks));
+	put(object, "resources", new_resources(checks));
+	if (checks->clients_at_saturation >= 0) {
+		put_number(object, "clients", checks->clients);
+		put_number(object, "clients-at-saturation", checks->clients_at_saturation);
+	}
+	if (checks->solver) {
+		put(object, "solver", new_solver(checks));
+	}
+	return object;
+}
+
 GString *lqn_write_json(const struct lqn_model *model)
 {
 	struct json_object *object = json_object_new_object();
@@ -228,6 +321,9 @@ GString *lqn_write_json(const struct lqn_model *model)
 	}
 	put(object, "processors", processors);
 	put(object, "blocked", new_blocked(model));
+	if (model->checks) {
+		put(object, "checks", new_checks(model->checks));
+	}
 	put(object, "background", new_texts(model->background));
 	put(object, "notes", new_texts(model->notes));
 	text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY |

@@ -506,6 +506,9 @@ GString *lqn_write_summary(const struct lqn_model *model, const struct lqn_path_
 	print_processors(out, model);
 	print_clients(out, model);
 	print_resources(out, model);
+	if (model->checks) {
+		lqn_write_checks(out, model->checks, INDENT, WIDTH);
+	}
 	if (report) {
 		print_paths(out, report);
 	}

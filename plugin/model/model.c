@@ -14,12 +14,16 @@
 #include "plugin/common/params.h"
 #include "plugin/model/decode.h"
 #include "result/result.h"
+#include "solve/solve.h"
 #include "write/write.h"
 
 #define FAIL(model, ...) \
 	BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT((model)->self, __VA_ARGS__)
 
 #define LEFT_OUT UINT_MAX	/* in the place of a host's number */
+#define SOLVER "lqns"		/* asked if it is there, unless another is named … */
+#define NO_SOLVER "none"	/* … or this */
+#define SOLVER_SECONDS 20
 
 struct model {
 	bt_self_component *self;		/* borrowed */
@@ -41,6 +45,7 @@ struct model {
 	char *begin_mark, *end_mark;		/* owned; may be NULL */
 	char *thread;				/* owned; NULL: no thread's path is wanted */
 	char *rules_file;			/* owned; may be NULL */
+	char *solver;				/* owned; NULL: the one of PATH, if any */
 	GPtrArray *identity;			/* names of files: char *; owned; NULL: none */
 	int64_t begin, end;			/* ns */
 	bool overwrite, all_paths, summary, whole, clutter;
@@ -70,6 +75,7 @@ static void model_free(struct model *model)
 	g_free(model->end_mark);
 	g_free(model->thread);
 	g_free(model->rules_file);
+	g_free(model->solver);
 	g_clear_pointer(&model->identity, g_ptr_array_unref);
 	g_clear_pointer(&model->snapshots, g_ptr_array_unref);
 	lqn_rules_free(model->rules);
@@ -98,6 +104,7 @@ static bool read_params(struct model *model, const bt_value *params)
 		{ "thread", LQN_PARAM_STRING, &model->thread },
 		{ "identity", LQN_PARAM_STRINGS, &model->identity },
 		{ "rules", LQN_PARAM_STRING, &model->rules_file },
+		{ "solver", LQN_PARAM_STRING, &model->solver },
 	};
 
 	return lqn_params_read(model->self, params, known, G_N_ELEMENTS(known));
@@ -432,6 +439,21 @@ static const char *advice_for(int code)
 	return code >= 0 && (size_t) code < G_N_ELEMENTS(advice) ? advice[code] : NULL;
 }
 
+/* What a solver predicts, beside what was measured. That it fails is a part of the result, no error. */
+static void ask_solver(const struct model *model, struct lqn_model *result)
+{
+	const char *program = model->solver ? model->solver : SOLVER;
+	g_autofree char *path = g_find_program_in_path(program);
+	g_autoptr(GError) error = NULL;
+
+	if (strcmp(program, NO_SOLVER) == 0 || (!path && !model->solver)) {
+		return;
+	}
+	result->checks->solver = g_strdup(program);
+	result->checks->prediction = lqn_solve(result, program, SOLVER_SECONDS, &error);
+	result->checks->failure = error ? g_strdup(error->message) : NULL;
+}
+
 static bool write_results(struct model *model, const struct lqn_model *result,
 	const struct lqn_path_report *paths)
 {
@@ -484,6 +506,7 @@ static bool finish(struct model *model)
 		g_clear_error(&error);
 		return false;
 	}
+	ask_solver(model, result);
 	ok = write_results(model, result, paths);
 	lqn_model_free(result);
 	lqn_path_report_free(paths);

@@ -133,6 +133,36 @@ def solved():
     return None
 
 
+def results(solver, name, *options):
+    """Throughput and utilisation by task and processor, as a solver finds them."""
+    out = scratch(os.path.basename(solver) + '-' + name + '.xml')
+    result = subprocess.run([solver, *options, '-x', '-o', out, os.path.join(MODEL, name)], capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, '%s: %s' % (name, result.stderr[-400:])
+    found = {}
+    for element in ET.parse(out).getroot().iter():
+        if element.tag in ('task', 'processor'):
+            own = element.find('result-' + element.tag)
+            found[element.tag, element.get('name')] = {key: float(own.get(key, 0)) for key in ('throughput', 'utilization')}
+    return found
+
+
+def both_forms_mean_the_same():
+    """model.lqn solves to what model.lqnx does; lqsim, if it is beside lqns, reads both and finds the same for the same seed."""
+    model()
+    if not SOLVER:
+        return 'skip'
+    one, other = results(SOLVER, 'model.lqnx'), results(SOLVER, 'model.lqn')
+    assert one and one.keys() == other.keys(), (one, other)
+    for key, figures in one.items():
+        for what, value in figures.items():
+            assert abs(other[key][what] - value) <= 1e-4 * max(value, 1e-3), (key, what, value, other[key][what])
+    simulator = os.environ.get('LQSIM') or shutil.which('lqsim')
+    if simulator:
+        one, other = (results(simulator, name, '-S', '1', '-C', '20,1,2') for name in ('model.lqnx', 'model.lqn'))
+        assert one == other, (one, other)
+    return None
+
+
 run([('%s: all tasks are found and no others' % NAME, tasks),
      ('%s: calls lead where they should, in their kind' % NAME, edges),
      ('%s: rates of calls' % NAME, lambda: at_most('rate_error_max', BARS['rate'])),
@@ -145,5 +175,6 @@ run([('%s: all tasks are found and no others' % NAME, tasks),
      ('%s: the schema' % NAME, schema),
      ('%s: references' % NAME, references),
      ('%s: all forms hold the same' % NAME, same_in_all_forms),
+     ('%s: both forms mean the same to the solvers' % NAME, both_forms_mean_the_same),
      ('%s: the solver predicts the throughput' % NAME, solved)])
 scratch.__exit__()
