@@ -147,6 +147,8 @@ uint64_t lqn_step_arrival(const struct lqn_step *step, const struct lqn_thread *
 
 /* marks.c: candidates for boundaries, and what programs tell of their requests */
 void lqn_step_mark(struct lqn_step *step);
+/* Tells of a candidate (lqn:mark). thread: whose it is; NULL: nobody's. */
+void lqn_causal_mark(struct lqn_causal *causal, const struct lqn_thread *thread, const char *name, const char *value, int64_t at);
 void lqn_step_span(struct lqn_step *step);
 
 /* What a call does with its object. */

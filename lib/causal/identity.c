@@ -186,6 +186,17 @@ void lqn_step_exec(struct lqn_step *step)
 		strrchr(process->exe, '/') ? strrchr(process->exe, '/') + 1 : process->exe,
 		LQN_COMM_LEN);
 	tell(c, thread);
+	lqn_causal_mark(c, thread, "exec", process->exe, rec->ts);
+}
+
+/* A process is called as its main thread is, as far as that is known. */
+static void mark_exit(struct lqn_causal *c, const struct lqn_thread *last, int64_t ts)
+{
+	const struct lqn_thread *main = lqn_host_find_thread(&c->host, last->process->pid);
+	char comm[LQN_COMM_LEN + 1] = { 0 };
+
+	memcpy(comm, main && *main->comm ? main->comm : last->comm, LQN_COMM_LEN);
+	lqn_causal_mark(c, last, "exit", comm, ts);
 }
 
 void lqn_step_exit(struct lqn_step *step)
@@ -204,6 +215,7 @@ void lqn_step_exit(struct lqn_step *step)
 		 */
 		lqn_fd_table_free(thread->process->fds);
 		thread->process->fds = NULL;
+		mark_exit(step->causal, thread, step->rec->ts);
 	}
 }
 

@@ -114,7 +114,7 @@ static void on_object(struct lqn_analysis *a, struct lqn_party *host, const stru
 	}
 }
 
-/* `EVENT:VALUE`, or `EVENT` alone. */
+/* `EVENT:VALUE`, or `EVENT` alone. A program that begins may be named without its folder. */
 static bool mark_matches(const char *wanted, const struct lqn_event *ev)
 {
 	size_t len = strlen(ev->mark.name);
@@ -122,7 +122,8 @@ static bool mark_matches(const char *wanted, const struct lqn_event *ev)
 	if (!wanted || strncmp(wanted, ev->mark.name, len) != 0) {
 		return false;
 	}
-	return wanted[len] == '\0' || (wanted[len] == ':' && strcmp(wanted + len + 1, ev->mark.value) == 0);
+	return wanted[len] == '\0' || (wanted[len] == ':' && (strcmp(wanted + len + 1, ev->mark.value) == 0 ||
+		(strcmp(ev->mark.name, "exec") == 0 && strcmp(wanted + len + 1, lqn_base_name(ev->mark.value)) == 0)));
 }
 
 static void on_mark(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)

@@ -304,6 +304,29 @@ START_TEST(marks_cut_the_window)
 }
 END_TEST
 
+START_TEST(programs_that_begin_and_end_cut_the_window)
+{
+	const struct lqn_options options = {
+		.begin = INT64_MIN, .end = INT64_MAX, .begin_mark = "exec:loadgen", .end_mark = "exit:loadgen",
+	};
+
+	start_two_tiers();
+	talk_process(&t, OTHER, "sh");
+	for (int i = 0; i < 3 * CYCLES; i++) {
+		if (i == CYCLES) {
+			feed(t.feed, "%ld c%d exec %d /usr/bin/loadgen", t.now, OTHER, OTHER);
+		} else if (i == 2 * CYCLES) {
+			feed(t.feed, "%ld c%d exit %d", t.now, OTHER, OTHER);
+		}
+		cycle_two_tiers(i >= CYCLES && i < 2 * CYCLES ? 200 : 900, 400);
+	}
+	model = talk_finish(&t, &options);
+	near(talk_entry(model, "web")->phase[0].demand, 202e-6);
+	ck_assert_uint_eq(talk_entry(model, "web")->invocations, CYCLES);
+	done();
+}
+END_TEST
+
 START_TEST(times_cut_the_window)
 {
 	struct lqn_options options = { .begin = INT64_MIN, .end = INT64_MAX };
@@ -536,7 +559,7 @@ END_TEST
 SUITE("model", requests_and_replies_are_synchronous_calls, nested_requests_stay_inside_their_caller,
 	work_after_the_reply_is_a_second_phase, messages_without_an_answer_are_asynchronous,
 	an_answer_from_further_down_was_forwarded, an_answer_on_a_connection_that_was_passed_on_was_forwarded,
-	work_handed_over_inside_a_process_stays_with_its_request, marks_cut_the_window, times_cut_the_window,
+	work_handed_over_inside_a_process_stays_with_its_request, marks_cut_the_window, programs_that_begin_and_end_cut_the_window, times_cut_the_window,
 	what_cannot_be_modelled_is_said, no_events_are_an_error, a_device_that_is_waited_for_is_a_processor,
 	spans_name_operations, two_processes_of_one_name_are_one_task, services_that_call_each_other_make_no_cycle,
 	idle_processes_are_no_tasks)
