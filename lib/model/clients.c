@@ -2,8 +2,8 @@
 
 /*
  * Reference tasks. Each thread that makes cycles is a customer, each connection of a loop that drives several. Think time
- * is N/X - R, which is right whatever happens between two cycles. A source whose sleeps are until times
- * of the clock sends at its own pace: it becomes a large closed population, which
+ * is N/X - R, which is right whatever happens between two cycles. A source that sleeps until times of the clock and whose pace does not depend
+ * on how long its requests take (many programs, Python's among them, sleep in that way to think) becomes a large closed population, which
  * the solvers take without the warnings that open arrivals beside closed load give.
  */
 #include "build.h"
@@ -12,6 +12,7 @@
 
 #define OPEN_SHARE 0.9		/* of cycles that began at a time of the clock */
 #define OPEN_CUSTOMERS 200
+#define EVEN_CVSQ 0.25
 #define CUSTOMER_SHARE 0.05	/* of the busiest customer's cycles, below which it is none */
 #define ABSENT_SHARE 0.1	/* of the customers; fewer are effects of the window's edges */
 #define CYCLES_MIN 20		/* fewer say little of a mean */
@@ -24,8 +25,10 @@ struct customer {
 /* What is known of a class. */
 struct class {
 	GHashTable *customers;		/* thread, or connection of a loop -> struct customer; owned */
-	double response, gaps;		/* sums, s */
+	double response, gaps, square_gaps;	/* sums, s and s² */
 	guint n_gaps, paced;
+	/* of responses r, and periods p from one begin of a customer's to the next: sums, s and s² */
+	double r, p, rr, rp;
 };
 
 static void add_cycle(struct class *class, const struct lqn_invocation *it)
@@ -38,8 +41,16 @@ static void add_cycle(struct class *class, const struct lqn_invocation *it)
 		g_hash_table_insert(class->customers, key, customer);
 	}
 	if (customer->last) {
-		class->gaps += (double) (it->begin - customer->last->end) / 1e9;
+		double r = (double) (customer->last->end - customer->last->begin) / 1e9;
+		double p = (double) (it->begin - customer->last->begin) / 1e9;
+
+		class->gaps += p - r;
+		class->square_gaps += (p - r) * (p - r);
 		class->n_gaps++;
+		class->r += r;
+		class->p += p;
+		class->rr += r * r;
+		class->rp += r * p;
 	}
 	customer->last = it;
 	customer->cycles++;
@@ -81,6 +92,71 @@ static double at_a_time(struct lqn_build *build, const struct lqn_task *task, do
 	return active;
 }
 
+/*
+ * By how much a period grows with the response in it: by as much, if the customer thinks after it; not at all, if it keeps its pace.
+ */
+static bool has_own_pace(const struct class *class)
+{
+	double n = class->n_gaps, var = n * class->rr - class->r * class->r;
+
+	return n > 1 && var > 0 && (n * class->rp - class->r * class->p) / var < 0.5;
+}
+
+/* Gaps that vary little are think times: those of a schedule vary as it does, and with what requests took of them. */
+static bool thinks_evenly(const struct class *class)
+{
+	double n = class->n_gaps, mean = n > 0 ? class->gaps / n : 0;
+
+	return n > 1 && class->square_gaps / n - mean * mean < EVEN_CVSQ * mean * mean;
+}
+
+static gint by_time(gconstpointer a, gconstpointer b)
+{
+	int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * Customers who think begin in proportion to those of them who do; who takes the next item of a schedule begins whatever the others do. The
+ * likelier of the two Poisson processes counts.
+ */
+static bool has_common_pace(const GPtrArray *members, guint population)
+{
+	g_autoptr(GArray) begins = g_array_new(FALSE, FALSE, sizeof(int64_t)), ends = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	double exposure = 0, logs = 0, time;
+	int64_t last;
+	guint busy = 0, ended = 0;
+
+	for (guint i = 0; i < members->len; i++) {
+		const struct lqn_invocation *it = members->pdata[i];
+
+		g_array_append_val(begins, it->begin);
+		g_array_append_val(ends, it->end);
+	}
+	g_array_sort(begins, by_time);
+	g_array_sort(ends, by_time);
+	last = g_array_index(begins, int64_t, 0);
+	for (guint i = 0; i < begins->len; i++) {
+		int64_t begin = g_array_index(begins, int64_t, i);
+
+		while (ended < i && g_array_index(ends, int64_t, ended) <= begin) {
+			int64_t end = MAX(last, g_array_index(ends, int64_t, ended++));
+
+			exposure += (double) (end - last) * (population - MIN(busy, population));
+			last = end;
+			busy--;
+		}
+		exposure += (double) (begin - last) * (population - MIN(busy, population));
+		last = begin;
+		/* all are at work, and yet one begins: as good as none that thinks */
+		logs += log(busy < population ? population - busy : 0.5);
+		busy++;
+	}
+	time = (double) (last - g_array_index(begins, int64_t, 0));
+	return exposure <= 0 || time <= 0 || logs + members->len * log(time / exposure) < 0;
+}
+
 static void build_class(struct lqn_build *build, struct lqn_service *service, double wall)
 {
 	struct class class = { .customers = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free) };
@@ -92,7 +168,8 @@ static void build_class(struct lqn_build *build, struct lqn_service *service, do
 	}
 	population = population_of(&class);
 	task->response = class.response / n;
-	if (class.paced > OPEN_SHARE * n) {
+	if (class.paced > OPEN_SHARE * n && (has_own_pace(&class) ||
+			(population > 1 && !thinks_evenly(&class) && has_common_pace(service->members, (guint) population)))) {
 		task->kind = LQN_TASK_OPEN;
 		population = OPEN_CUSTOMERS;
 	} else if (class.n_gaps > 0) {

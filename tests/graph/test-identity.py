@@ -110,6 +110,9 @@ def older_than_the_trace():
         assert set(tasks) == {'load', 'server_shop', 'server_stock'}, set(tasks)
         assert calls_of(data) == {('load', 'server_shop', 'synch-call', 1), ('server_shop', 'server_stock', 'synch-call', 1)}
         assert tasks['server_shop']['multiplicity'] == tasks['server_stock']['multiplicity'] == 1
+        # they sleep until times of the clock, as Python does it, but they think
+        load = tasks['load']
+        assert load['kind'] == 'client' and load['multiplicity'] == 2 and 0.004 < load['think-time'] < 0.0044, load
         # against the clients' own log
         with open(os.path.join(OLDER, 'recording.json')) as f:
             epoch = json.load(f)['clock_epoch_ns']

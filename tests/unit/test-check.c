@@ -267,6 +267,40 @@ START_TEST(who_asks_once_or_twice_beside_a_busy_one_is_no_customer)
 }
 END_TEST
 
+/* Sleeps until a time of the clock: a think time of 400 us, or what is left of a period of 1 ms. Requests take 100 or 300 us. */
+static void one_that_sleeps_until(bool paced)
+{
+	talk_start(&t);
+	talk_process(&t, SERVER, "server");
+	talk_process(&t, ONE, "client");
+	talk_connect(&t, ONE, 5, SERVER, 7);
+	talk_await(&t, SERVER, "recvfrom", 7);
+	for (int i = 0; i < 60; i++) {
+		long served = i % 3 ? 100 : 300, asleep = paced ? 1000 - (i % 3 == 1 ? 300 : 100) - 6 : 400, woken = t.now + asleep;
+
+		feed(t.feed, "%ld c4 +clock_nanosleep 1 1\n%ld c4 sw 4>0 S\n%ld c4 +hrtimer 1\n%ld c4 wk 4\n%ld c4 -hrtimer 1\n%ld c4 sw 0>4 R\n"
+			"%ld c4 -clock_nanosleep 0", t.now, t.now, woken, woken, woken, woken, woken);
+		t.now = woken;
+		talk_request(&t, ONE, 5, SERVER);
+		talk_work(&t, served);
+		talk_reply(&t, SERVER, 7, ONE);
+	}
+	model = talk_finish(&t, &(struct lqn_options) { .begin = INT64_MIN, .end = INT64_MAX, .whole = true });
+	client = talk_task(model, "client");
+}
+
+START_TEST(who_keeps_a_pace_is_an_open_source_who_thinks_is_a_customer)
+{
+	one_that_sleeps_until(true);
+	ck_assert_int_eq(client->kind, LQN_TASK_OPEN);
+	lqn_model_free(model);
+	one_that_sleeps_until(false);
+	ck_assert_int_eq(client->kind, LQN_TASK_CLIENT);
+	ck_assert_uint_eq(client->multiplicity, 1);
+	lqn_model_free(model);
+}
+END_TEST
+
 /* ---- solvers ---- */
 
 static char *folder;
@@ -382,6 +416,7 @@ SUITE("check",
 	the_summary_tells_of_checks_and_predictions,
 	customers_that_come_one_after_another_are_not_there_together,
 	who_asks_once_or_twice_beside_a_busy_one_is_no_customer,
+	who_keeps_a_pace_is_an_open_source_who_thinks_is_a_customer,
 	what_a_solver_predicts_stands_beside_what_was_measured,
 	a_solver_that_fails_is_told_of,
 	a_solver_that_is_not_there_is_told_of)
