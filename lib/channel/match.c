@@ -101,13 +101,11 @@ uint64_t lqn_channel_send_begin(struct lqn_object *object, uint64_t thread, int6
 	if (object->untracked || (to && to->untracked)) {
 		return object->seq;
 	}
-	message = g_new0(struct lqn_message, 1);
-	message->from = object->id;
-	message->seq = object->seq;
-	message->thread = thread;
-	message->sent = ts;
-	message->bytes = -1;
-	message->priority = priority;
+	/* not g_new0(): calloc() of glibc does not look among what was freed last */
+	message = g_new(struct lqn_message, 1);
+	*message = (struct lqn_message) {
+		.from = object->id, .seq = object->seq, .thread = thread, .sent = ts, .bytes = -1, .priority = priority,
+	};
 	if (to) {
 		insert(&to->messages, &to->messages_last, message);
 		if (++to->n_messages > limit) {

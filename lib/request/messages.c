@@ -39,10 +39,9 @@ static void unlink_note(struct lqn_end *end, struct lqn_note *it)
 
 static struct lqn_note *note(struct lqn_end *end, uint64_t seq)
 {
-	struct lqn_note *it = g_new0(struct lqn_note, 1);
+	struct lqn_note *it = g_new(struct lqn_note, 1);
 
-	it->seq = seq;
-	it->prev = end->last_note;
+	*it = (struct lqn_note) { .prev = end->last_note, .seq = seq };
 	*(it->prev ? &it->prev->next : &end->notes) = it;
 	end->last_note = it;
 	if (++end->n_notes > NOTES_MAX) {

@@ -185,7 +185,7 @@ static bool handle_kernel_event(struct causal_iter *iter, struct upstream *up,
 	up->host->kernel = true;
 	up->host->last = ts;
 	up->host->switches |= layout->type == LQN_REC_SWITCH;
-	lqn_binding_fill(binding, event, ts, &rec);
+	lqn_binding_fill(binding, event, ts, up->cpu, &rec);
 	if (G_UNLIKELY(rec.cpu < 0)) {
 		g_free(rec.text);
 		return fail_event(iter, up, lqn_binding_name(binding),
@@ -206,7 +206,7 @@ static bool handle_span_event(struct causal_iter *iter, struct upstream *up,
 	if (!up->host->engine && !start_host(iter, up->host, cs)) {
 		return false;
 	}
-	lqn_binding_fill(binding, event, ts, &rec);
+	lqn_binding_fill(binding, event, ts, up->cpu, &rec);
 	lqn_causal_push(up->host->engine, &rec);
 	return true;
 }
@@ -224,7 +224,7 @@ static bool handle_other_event(struct causal_iter *iter, struct upstream *up,
 	for (unsigned i = 0; i < n; i++) {
 		struct lqn_record rec;
 
-		lqn_binding_fill_mark(binding, event, ts, i, &rec);
+		lqn_binding_fill_mark(binding, event, ts, up->cpu, i, &rec);
 		lqn_causal_push(up->host->engine, &rec);
 	}
 	return true;

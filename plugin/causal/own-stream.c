@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "plugin/common/handover.h"
+
 #define TRACE_NAME "lqn"
 #define NS_PER_S 1000000000
 
@@ -13,6 +15,8 @@ struct own_trace {
 	bt_stream_class *sc;			/* owned */
 	bt_clock_class *clock;			/* owned */
 	bt_event_class *classes[LQN_EV_COUNT];	/* owned */
+	struct lqn_handover *handover;		/* owned */
+	bool handed_over[LQN_EV_COUNT];		/* events of that class are */
 	bool shared;		/* the clock is upstream's; else 1 GHz, value = ns from origin */
 	uint64_t value;		/* the present time, on `clock` */
 };
@@ -192,6 +196,27 @@ static bool choose_clock(struct own_trace *trace, bt_self_component *self,
 			BT_CLOCK_CLASS_SET_DESCRIPTION_STATUS_OK;
 }
 
+static bool has_string(const struct lqn_event_class *desc)
+{
+	for (size_t i = 0; i < desc->n_fields; i++) {
+		if (desc->fields[i].kind == LQN_EVF_STRING) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void hand_over(struct own_trace *trace)
+{
+	trace->handover = lqn_handover_new();
+	for (unsigned i = 0; i < LQN_EV_COUNT; i++) {
+		if (!has_string(lqn_event_class((enum lqn_event_type) i))) {
+			lqn_handover_offer(trace->handover, trace->classes[i]);
+			trace->handed_over[i] = true;
+		}
+	}
+}
+
 static bool create_classes(struct own_trace *trace, bt_trace_class *tc)
 {
 	trace->sc = bt_stream_class_create(tc);
@@ -240,6 +265,7 @@ struct own_trace *own_trace_new(bt_self_component *self, bt_self_message_iterato
 		own_trace_free(trace);
 		return NULL;
 	}
+	hand_over(trace);
 	own_trace_set_time(trace, now, ns);
 	return trace;
 }
@@ -250,8 +276,12 @@ void own_trace_free(struct own_trace *trace)
 		return;
 	}
 	for (unsigned i = 0; i < LQN_EV_COUNT; i++) {
+		if (trace->handed_over[i]) {
+			lqn_handover_withdraw(trace->classes[i]);
+		}
 		bt_event_class_put_ref(trace->classes[i]);
 	}
+	lqn_handover_unref(trace->handover);
 	bt_stream_class_put_ref(trace->sc);
 	bt_clock_class_put_ref(trace->clock);
 	bt_trace_put_ref(trace->trace);
@@ -343,11 +373,16 @@ bool own_stream_event(struct own_stream *stream, const struct lqn_event *ev)
 	bt_message *msg = bt_message_event_create_with_packet_and_default_clock_snapshot(
 		trace->iter, trace->classes[ev->type], stream->packet, trace->value);
 	bt_field *payload;
+	bt_event *event;
 
 	if (!push(trace, msg)) {
 		return false;
 	}
-	payload = bt_event_borrow_payload_field(bt_message_event_borrow_event(msg));
+	event = bt_message_event_borrow_event(msg);
+	if (trace->handed_over[ev->type]) {
+		lqn_handover_put(trace->handover, event, ev);
+	}
+	payload = bt_event_borrow_payload_field(event);
 	for (size_t i = 0; i < desc->n_fields; i++) {
 		const struct lqn_event_field *field = &desc->fields[i];
 

@@ -271,20 +271,21 @@ static inline int32_t read_outer(const struct outer_field *outer, const bt_event
 }
 
 static inline void start_record(const struct lqn_binding *binding, const bt_event *event,
-	int64_t ts, struct lqn_record *rec)
+	int64_t ts, int32_t packet_cpu, struct lqn_record *rec)
 {
 	*rec = binding->init;
 	rec->ts = ts;
-	rec->cpu = read_outer(&binding->cpu, event);
+	rec->cpu = binding->cpu.structure == packet_context ? packet_cpu :
+		read_outer(&binding->cpu, event);
 	rec->tid = read_outer(&binding->tid, event);
 }
 
 void lqn_binding_fill(const struct lqn_binding *binding, const bt_event *event, int64_t ts,
-	struct lqn_record *rec)
+	int32_t packet_cpu, struct lqn_record *rec)
 {
 	const bt_field *payload;
 
-	start_record(binding, event, ts, rec);
+	start_record(binding, event, ts, packet_cpu, rec);
 	if (binding->n_fields == 0) {
 		return;
 	}
@@ -346,13 +347,13 @@ static char *render(const struct mark_member *mark, const bt_field *field)
 }
 
 void lqn_binding_fill_mark(const struct lqn_binding *binding, const bt_event *event, int64_t ts,
-	unsigned i, struct lqn_record *rec)
+	int32_t packet_cpu, unsigned i, struct lqn_record *rec)
 {
 	const bt_field *payload = bt_event_borrow_payload_field_const(event);
 	const bt_field *field = i < binding->n_marks ?
 		lqn_access_borrow(&binding->marks[i].access, payload) : NULL;
 
-	start_record(binding, event, ts, rec);
+	start_record(binding, event, ts, packet_cpu, rec);
 	rec->type = LQN_REC_OTHER;
 	rec->kind = 0;
 	if (field) {

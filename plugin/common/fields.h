@@ -48,11 +48,12 @@ bool lqn_binding_is_span(const struct lqn_binding *binding);
 bool lqn_binding_is_own(const struct lqn_binding *binding);
 
 /*
- * Fills a record from an event of the binding's class; `ts` in ns from the clock's origin.
+ * Fills a record from an event of the binding's class; `ts` in ns from the clock's origin,
+ * `packet_cpu` what lqn_packet_cpu() said of the packet: one look-up for all events of it.
  * `rec->text`, if any, is new and the caller's (g_free()). Requires a layout.
  */
 void lqn_binding_fill(const struct lqn_binding *binding, const bt_event *event, int64_t ts,
-	struct lqn_record *rec);
+	int32_t packet_cpu, struct lqn_record *rec);
 
 /*
  * For an event without a layout: how many records it makes (0 once the class has used up its
@@ -60,7 +61,7 @@ void lqn_binding_fill(const struct lqn_binding *binding, const bt_event *event, 
  */
 unsigned lqn_binding_count_marks(struct lqn_binding *binding);
 void lqn_binding_fill_mark(const struct lqn_binding *binding, const bt_event *event, int64_t ts,
-	unsigned i, struct lqn_record *rec);
+	int32_t packet_cpu, unsigned i, struct lqn_record *rec);
 
 /* The CPU that a packet's context names, -1 if none; by name: for packets, not for events. */
 int32_t lqn_packet_cpu(const bt_packet *packet);

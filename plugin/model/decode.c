@@ -6,12 +6,14 @@
 
 #include "plugin/common/access.h"
 #include "plugin/common/class-cache.h"
+#include "plugin/common/handover.h"
 
 /* How to read an event class. */
 struct reader {
 	const struct lqn_event_class *desc;	/* NULL: foreign */
 	enum lqn_event_type type;
 	struct lqn_access *fields;		/* owned; by index in `desc` */
+	struct lqn_handover *handover;		/* owned; NULL: none */
 };
 
 struct lqn_decoder {
@@ -72,6 +74,7 @@ static struct reader *reader_new(const bt_event_class *ec)
 	if (!reader->desc) {
 		return reader;
 	}
+	reader->handover = lqn_handover_find(ec);
 	reader->fields = g_new(struct lqn_access, reader->desc->n_fields);
 	for (size_t i = 0; i < reader->desc->n_fields; i++) {
 		const struct lqn_event_field *field = &reader->desc->fields[i];
@@ -88,6 +91,7 @@ static void reader_free(void *data)
 {
 	struct reader *reader = data;
 
+	lqn_handover_unref(reader->handover);
 	g_free(reader->fields);
 	g_free(reader);
 }
@@ -108,23 +112,10 @@ void lqn_decoder_free(struct lqn_decoder *decoder)
 	}
 }
 
-enum lqn_decode_status lqn_decoder_decode(struct lqn_decoder *decoder, const bt_event *event,
-	struct lqn_event *ev)
+static void read_fields(const struct reader *reader, const bt_event *event, struct lqn_event *ev)
 {
-	const bt_event_class *ec = bt_event_borrow_class_const(event);
-	struct reader *reader = lqn_class_cache_get(decoder->readers, ec);
-	const bt_field *payload;
+	const bt_field *payload = bt_event_borrow_payload_field_const(event);
 
-	if (!reader) {
-		reader = reader_new(ec);
-		if (!lqn_class_cache_put(decoder->readers, ec, reader)) {
-			return LQN_DECODE_NO_MEMORY;
-		}
-	}
-	if (!reader->desc) {
-		return LQN_DECODE_FOREIGN;
-	}
-	payload = bt_event_borrow_payload_field_const(event);
 	memset(ev, 0, sizeof(*ev));
 	ev->type = (uint8_t) reader->type;
 	for (size_t i = 0; i < reader->desc->n_fields; i++) {
@@ -137,6 +128,30 @@ enum lqn_decode_status lqn_decoder_decode(struct lqn_decoder *decoder, const bt_
 		} else if (desc->kind == LQN_EVF_STRING) {
 			*(const char **) to = "";
 		}
+	}
+}
+
+enum lqn_decode_status lqn_decoder_decode(struct lqn_decoder *decoder, const bt_event *event,
+	struct lqn_event *ev)
+{
+	const bt_event_class *ec = bt_event_borrow_class_const(event);
+	struct reader *reader = lqn_class_cache_get(decoder->readers, ec);
+	const struct lqn_event *known;
+
+	if (!reader) {
+		reader = reader_new(ec);
+		if (!lqn_class_cache_put(decoder->readers, ec, reader)) {
+			return LQN_DECODE_NO_MEMORY;
+		}
+	}
+	if (!reader->desc) {
+		return LQN_DECODE_FOREIGN;
+	}
+	known = reader->handover ? lqn_handover_get(reader->handover, event) : NULL;
+	if (known) {
+		*ev = *known;
+	} else {
+		read_fields(reader, event, ev);
 	}
 	return LQN_DECODE_OK;
 }
