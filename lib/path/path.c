@@ -439,11 +439,15 @@ static void step(struct walk *walk, struct frame frame)
 void lqn_path_walk(const struct lqn_analysis *analysis, struct lqn_actor *actor, int64_t begin,
 	int64_t end, GHashTable *invocations, GArray *pieces)
 {
-	struct walk walk = {
-		.analysis = analysis, .pieces = pieces, .invocations = invocations,
-	};
 	guint first = pieces->len;
+	struct walk walk;
 
+	/* member by member: the frames take longer to clear than the walk */
+	walk.analysis = analysis;
+	walk.pieces = pieces;
+	walk.invocations = invocations;
+	walk.depth = 0;
+	walk.from = NULL;
 	push(&walk, actor, begin, end);
 	if (walk.depth > 0) {
 		/* the request's own thread has nothing before it */
