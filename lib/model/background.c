@@ -61,7 +61,7 @@ static void add_load(struct lqn_build *build, const struct lqn_party *host, doub
 	struct lqn_entry *entry = lqn_task_add_entry(task, lqn_build_name(build, entry_wanted));
 
 	entry->phase[0].demand = SLICE;
-	entry->service = entry->demand_ci = -1;
+	entry->throughput = load / SLICE;
 	task->think = MAX(0, SLICE * customers / load - SLICE);
 	task->utilization = load;
 	task->throughput = load / SLICE;

@@ -123,7 +123,7 @@ static void processor_load(const struct lqn_processor *processor, double *worklo
 			const struct lqn_entry *entry = task->entries->pdata[k];
 
 			*(task->kind == LQN_TASK_BACKGROUND ? background : workload) +=
-				demand_of(entry) * (task->kind == LQN_TASK_BACKGROUND ? task->throughput : entry->throughput);
+				demand_of(entry) * entry->throughput;
 		}
 	}
 }

@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#define SHARE_MIN 0.02		/* of the busiest client's cycles */
 #define CYCLES_MIN 20		/* beside a client of CYCLES_MANY */
 #define CYCLES_MANY 100
 #define HOPS_MAX 64
@@ -36,9 +35,9 @@ static struct client *client_of(GArray *clients, const struct lqn_actor *actor)
 	return &g_array_index(clients, struct client, clients->len - 1);
 }
 
-static bool is_kept(const struct client *client, guint busiest)
+static bool is_kept(const struct lqn_build *build, const struct client *client, guint busiest)
 {
-	return client->cycles >= SHARE_MIN * busiest && (client->cycles >= CYCLES_MIN || busiest < CYCLES_MANY);
+	return client->cycles >= build->a->background_below * busiest && (client->cycles >= CYCLES_MIN || busiest < CYCLES_MANY);
 }
 
 /* The cycle that an invocation is part of. */
@@ -68,7 +67,7 @@ static void tell(struct lqn_build *build, GArray *clients, guint busiest)
 	for (guint i = 0; i < clients->len; i++) {
 		const struct client *client = &g_array_index(clients, struct client, i);
 
-		if (is_kept(client, busiest) || client->cycles == 0) {
+		if (is_kept(build, client, busiest) || client->cycles == 0) {
 			continue;
 		}
 		left_out++;
@@ -119,7 +118,7 @@ void lqn_build_clutter(struct lqn_build *build)
 		struct lqn_invocation *it = invocations->pdata[i];
 
 		if (lqn_invocation_counts(it)) {
-			it->clutter = !is_kept(client_of(clients, root_of(it)->actor), busiest);
+			it->clutter = !is_kept(build, client_of(clients, root_of(it)->actor), busiest);
 		}
 	}
 	g_array_sort(clients, by_cycles);

@@ -19,10 +19,11 @@
 #define CALLS_MIN 3
 #define MANY 100
 #define THINK_MIN 1e-5
+#define NORMAL_95 1.96		/* standard deviations, for 95 % of a normal distribution */
 
 struct sums {
 	double cpu[2], send, delay, latency, lock_latency, service;
-	double square[2];
+	double square[2], square_service;
 	guint answered;
 };
 
@@ -42,8 +43,11 @@ static struct sums sum_up(const struct lqn_cluster *cluster)
 		s.delay += (double) it->delay;
 		s.latency += (double) it->latency;
 		s.lock_latency += (double) it->lock_latency;
-		if (it->replied > 0) {
-			s.service += (double) (it->replied - it->begin);
+		if (it->replied > 0 || !it->request) {
+			double service = (double) ((it->request ? it->replied : it->end) - it->begin);
+
+			s.service += service;
+			s.square_service += service * service;
 			s.answered++;
 		}
 	}
@@ -86,32 +90,69 @@ static double cvsq(double sum, double square, double n)
 	return n > 1 && mean > 0 ? MAX(0, (square - n * mean * mean) / (n - 1)) / (mean * mean) : -1;
 }
 
+/* Half the width of the mean's 95 % interval, as of independent values; < 0: unknown. */
+static double interval(double sum, double square, double n)
+{
+	return n > 1 ? NORMAL_95 * sqrt(MAX(0, square - sum * sum / n) / (n - 1) / n) : -1;
+}
+
+/* Calls of one kind to one entry, from one phase. */
+struct tally {
+	struct lqn_entry *dest;
+	enum lqn_call_kind kind;
+	unsigned phase;
+	guint now;			/* of the invocation that is looked at */
+	double sum, square;
+};
+
+static struct tally *tally_of(GArray *tallies, struct lqn_entry *dest, enum lqn_call_kind kind, unsigned phase)
+{
+	struct tally fresh = { .dest = dest, .kind = kind, .phase = phase };
+
+	for (guint i = 0; i < tallies->len; i++) {
+		struct tally *it = &g_array_index(tallies, struct tally, i);
+
+		if (it->dest == dest && it->kind == kind && it->phase == phase) {
+			return it;
+		}
+	}
+	g_array_append_val(tallies, fresh);
+	return &g_array_index(tallies, struct tally, tallies->len - 1);
+}
+
+static void count_calls(struct lqn_build *build, const struct lqn_cluster *cluster, const struct lqn_invocation *it, GArray *tallies)
+{
+	for (const struct lqn_arc *arc = it->arcs; arc; arc = arc->next) {
+		struct lqn_cluster *to = arc->callee && !arc->gone ? lqn_build_cluster_of(build, lqn_final(arc->callee)) : NULL;
+
+		if (to && to->entry && to->service != cluster->service) {
+			tally_of(tallies, to->entry, arc->kind, cluster->entry->has_phase2 && arc->second_phase)->now++;
+		}
+	}
+	for (guint i = 0; i < tallies->len; i++) {
+		struct tally *tally = &g_array_index(tallies, struct tally, i);
+
+		tally->sum += tally->now;
+		tally->square += (double) tally->now * tally->now;
+		tally->now = 0;
+	}
+}
+
 static void add_calls(struct lqn_build *build, struct lqn_cluster *cluster)
 {
-	struct lqn_entry *entry = cluster->entry;
+	g_autoptr(GArray) tallies = g_array_new(FALSE, FALSE, sizeof(struct tally));
 	double n = cluster->members->len, least = n < MANY ? CALL_MIN : MAX(CALL_MIN, (CALLS_MIN - 0.5) / n);
 
 	for (guint i = 0; i < cluster->members->len; i++) {
-		for (struct lqn_arc *arc = ((struct lqn_invocation *) cluster->members->pdata[i])->arcs; arc;
-				arc = arc->next) {
-			struct lqn_cluster *to = arc->callee && !arc->gone ?
-				lqn_build_cluster_of(build, lqn_final(arc->callee)) : NULL;
-
-			if (to && to->entry && to->service != cluster->service) {
-				lqn_entry_add_call(entry, entry->has_phase2 && arc->second_phase, to->entry, arc->kind,
-					1.0 / cluster->members->len);
-			}
-		}
+		count_calls(build, cluster, cluster->members->pdata[i], tallies);
 	}
-	for (unsigned p = 0; p < 2; p++) {
-		GArray *calls = entry->phase[p].calls;
+	for (guint i = 0; i < tallies->len; i++) {
+		const struct tally *tally = &g_array_index(tallies, struct tally, i);
+		struct lqn_model_call call = { .dest = tally->dest, .kind = tally->kind, .mean = tally->sum / n,
+			.cvsq = cvsq(tally->sum, tally->square, n), .ci = interval(tally->sum, tally->square, n) };
 
-		for (guint i = 0; i < calls->len;) {
-			if (g_array_index(calls, struct lqn_model_call, i).mean < least) {
-				g_array_remove_index(calls, i);
-			} else {
-				i++;
-			}
+		if (call.mean >= least) {
+			g_array_append_val(cluster->entry->phase[tally->phase].calls, call);
 		}
 	}
 }
@@ -157,12 +198,11 @@ static void fill(struct lqn_build *build, struct lqn_cluster *cluster)
 	entry->phase[0].think = delay > THINK_MIN ? delay : 0;
 	entry->invocations = cluster->members->len;
 	entry->throughput = n / wall;
-	entry->service = s.answered > 0 ? s.service / s.answered / 1e9 : -1;
-	entry->demand_ci = -1;
-	if (n > 1) {
-		double mean = (s.cpu[0] + s.send) / n;
-
-		entry->demand_ci = 1.96 * sqrt(MAX(0, (s.square[0] - n * mean * mean) / (n - 1)) / n) / 1e9;
+	entry->service = s.answered > 0 && !service->root ? s.service / s.answered / 1e9 : -1;
+	entry->service_ci = interval(s.service, s.square_service, s.answered) / 1e9;
+	entry->phase[0].demand_ci = interval(s.cpu[0] + s.send, s.square[0], n) / 1e9;
+	if (entry->has_phase2) {
+		entry->phase[1].demand_ci = interval(s.cpu[1], s.square[1], n) / 1e9;
 	}
 	add_calls(build, cluster);
 }

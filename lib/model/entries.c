@@ -70,7 +70,12 @@ static const char *path_of(struct lqn_build *build, struct lqn_invocation *it, i
 /* What invocations are grouped by at first: the operation where it is told, else the path of callers. */
 static const char *group_of(struct lqn_build *build, struct lqn_invocation *it)
 {
-	if (it->operation && it->request) {
+	if (build->a->entries == LQN_ENTRIES_TASK) {
+		g_autofree char *key = g_strdup_printf("%s@%u:%s", lqn_service_name(it->actor), it->actor->host->number, kind_of(it));
+
+		return g_intern_string(key);
+	}
+	if (build->a->entries == LQN_ENTRIES_OPERATION && it->operation && it->request) {
 		g_autofree char *key = g_strdup_printf("%s@%u=%s:%s", lqn_service_name(it->actor), it->actor->host->number,
 			it->operation, kind_of(it));
 
@@ -210,7 +215,7 @@ static GPtrArray *group_by_path(struct lqn_build *build, const struct lqn_servic
 			group = g_new0(struct group, 1);
 			group->path = path;
 			group->kind = kind_of(it);
-			group->operation = it->request ? it->operation : NULL;
+			group->operation = it->request && build->a->entries == LQN_ENTRIES_OPERATION ? it->operation : NULL;
 			group->members = g_ptr_array_new();
 			g_hash_table_insert(by_path, (gpointer) path, group);
 			g_ptr_array_add(groups, group);
@@ -255,8 +260,9 @@ static void split(struct lqn_build *build, struct lqn_service *service)
 		for (guint k = 0; k < service->clusters->len && !found; k++) {
 			struct lqn_cluster *cluster = service->clusters->pdata[k];
 
-			if (cluster->kind == group->kind && cluster->operation == group->operation && (service->root || group->members->len < SMALL_PATH * total ||
-					alike(cluster, shape, demand))) {
+			if (cluster->kind == group->kind && cluster->operation == group->operation && (service->root ||
+					(!build->a->clutter && group->members->len < SMALL_PATH * total) ||
+					(build->a->entries != LQN_ENTRIES_CALLERS && alike(cluster, shape, demand)))) {
 				found = cluster;
 			}
 		}
@@ -295,7 +301,7 @@ void lqn_build_entries(struct lqn_build *build)
 			struct lqn_cluster *cluster = service->clusters->pdata[k];
 			g_autofree char *wanted = NULL;
 
-			if (cluster->members->len < SMALL_ENTRY * service->members->len) {
+			if (!build->a->clutter && cluster->members->len < SMALL_ENTRY * service->members->len) {
 				continue;
 			}
 			wanted = g_strdup_printf("%s_%s", service->task->name,

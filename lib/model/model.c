@@ -4,7 +4,7 @@
 
 static void phase_init(struct lqn_phase *phase)
 {
-	phase->demand_cvsq = -1;
+	phase->demand_cvsq = phase->demand_ci = -1;
 	phase->calls = g_array_new(FALSE, FALSE, sizeof(struct lqn_model_call));
 }
 
@@ -116,7 +116,7 @@ struct lqn_entry *lqn_task_add_entry(struct lqn_task *task, const char *name)
 		phase_init(&entry->phase[i]);
 	}
 	entry->service = -1;
-	entry->demand_ci = -1;
+	entry->service_ci = -1;
 	g_ptr_array_add(task->entries, entry);
 	return entry;
 }
@@ -124,7 +124,7 @@ struct lqn_entry *lqn_task_add_entry(struct lqn_task *task, const char *name)
 void lqn_entry_add_call(struct lqn_entry *entry, unsigned phase, struct lqn_entry *dest,
 	enum lqn_call_kind kind, double mean)
 {
-	struct lqn_model_call call = { .dest = dest, .kind = kind, .mean = mean };
+	struct lqn_model_call call = { .dest = dest, .kind = kind, .mean = mean, .cvsq = -1, .ci = -1 };
 	GArray *calls;
 
 	g_assert(phase < G_N_ELEMENTS(entry->phase));
@@ -134,6 +134,7 @@ void lqn_entry_add_call(struct lqn_entry *entry, unsigned phase, struct lqn_entr
 
 		if (old->dest == dest && old->kind == kind) {
 			old->mean += mean;
+			old->cvsq = old->ci = -1;
 			return;
 		}
 	}

@@ -26,11 +26,14 @@ struct lqn_model_call {
 	struct lqn_entry *dest;		/* borrowed */
 	enum lqn_call_kind kind;	/* LQN_FORWARD: `mean` is the probability */
 	double mean;			/* per invocation of the phase */
+	double cvsq;			/* squared coefficient of variation of that number; < 0: unknown */
+	double ci;			/* half width of the mean's 95 % interval; < 0: unknown */
 };
 
 struct lqn_phase {
 	double demand;			/* mean CPU time per invocation */
 	double demand_cvsq;		/* its squared coefficient of variation; < 0: unknown */
+	double demand_ci;		/* half width of its 95 % interval; < 0: unknown */
 	double think;			/* pure delay inside the phase */
 	GArray *calls;			/* struct lqn_model_call; owned */
 };
@@ -45,7 +48,7 @@ struct lqn_entry {
 	uint64_t invocations;
 	double throughput;		/* per second */
 	double service;			/* mean time from the request's receipt to the reply; < 0: unknown */
-	double demand_ci;		/* half width of the 95 % interval of phase 1's demand; < 0: unknown */
+	double service_ci;		/* half width of the 95 % interval of `service`, or of a cycle's response; < 0: unknown */
 };
 
 struct lqn_task {

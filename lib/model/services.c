@@ -130,7 +130,7 @@ void lqn_build_services(struct lqn_build *build)
 	for (guint i = 0; i < build->services->len;) {
 		struct lqn_service *service = build->services->pdata[i], *other = twin(build, service);
 
-		if (service->members->len == 0 || (service->root && other && other->members->len > 0 &&
+		if (service->members->len == 0 || (service->root && other && !build->a->clutter && other->members->len > 0 &&
 				service->members->len < FEW * other->members->len)) {
 			g_ptr_array_remove_index(build->services, i);
 		} else {

@@ -25,6 +25,8 @@ struct lqn_analysis *lqn_analysis_new(const struct lqn_options *options)
 	a->all_paths = options->all_paths;
 	a->whole = options->whole;
 	a->clutter = options->clutter;
+	a->background_below = options->background_below > 0 ? options->background_below : LQN_BACKGROUND_BELOW;
+	a->entries = options->entries;
 	a->snapshots = options->snapshots;
 	a->rules = options->rules;
 	a->hosts = g_ptr_array_new_with_free_func((GDestroyNotify) lqn_party_free);

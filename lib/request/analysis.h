@@ -11,11 +11,22 @@
 
 struct lqn_analysis;
 
+/* What an entry of a task is. */
+enum lqn_entries {
+	LQN_ENTRIES_OPERATION,		/* what differs in calls, locks, or demand, by who asks; or in the names of spans */
+	LQN_ENTRIES_CALLERS,		/* each way of callers down from the clients */
+	LQN_ENTRIES_TASK,		/* all that is called in one way: synchronously, asynchronously */
+};
+
+#define LQN_BACKGROUND_BELOW 0.02
+
 struct lqn_options {
 	const char *begin_mark, *end_mark;	/* `EVENT:VALUE` or `EVENT`; NULL: none; borrowed for the call */
 	int64_t begin, end;			/* ns; INT64_MIN, INT64_MAX: not given */
 	bool whole;				/* without marks and times: from the first request to the last, steady or not */
-	bool clutter;				/* keep clients that make few cycles beside others */
+	bool clutter;				/* the full model: all clients, all entries */
+	double background_below;		/* share of the busiest client's cycles below which one is background; 0: LQN_BACKGROUND_BELOW */
+	enum lqn_entries entries;		/* how fine */
 	bool all_paths;				/* keep every request's pieces in the report */
 	const char *name;			/* the model's; NULL: `model` */
 	const GPtrArray *snapshots;		/* struct lqn_snapshot, one a host; borrowed for the analysis' life; NULL: none */

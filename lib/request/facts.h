@@ -228,6 +228,8 @@ struct lqn_analysis {
 	int64_t begin_seen, end_seen;		/* of the marks; INT64_MIN: not yet */
 	int64_t early_end;			/* the end mark, before the begin mark; INT64_MIN: not so */
 	bool all_paths, whole, clutter;
+	double background_below;
+	enum lqn_entries entries;
 	const GPtrArray *snapshots;		/* struct lqn_snapshot; borrowed; NULL: none */
 	struct lqn_rules *rules;		/* borrowed; NULL: none */
 	GPtrArray *hosts;			/* struct lqn_party, owned */

@@ -98,6 +98,8 @@ static struct json_object *new_calls(const GArray *calls, enum lqn_call_kind kin
 		object = json_object_new_object();
 		put_text(object, "dest", call->dest->name);
 		put_number(object, mean_name, call->mean[phase]);
+		put_known(object, "cvsq", call->cvsq[phase]);
+		put_known(object, "conf-95", call->ci[phase]);
 		append(array, object);
 	}
 	return array;
@@ -112,6 +114,7 @@ static struct json_object *new_phase(const struct lqn_entry *entry, unsigned pha
 	put_count(object, "phase", phase + 1);
 	put_number(object, "host-demand-mean", p->demand);
 	put_known(object, "host-demand-cvsq", p->demand_cvsq);
+	put_known(object, "host-demand-conf-95", p->demand_ci);
 	put_number(object, "think-time", p->think);
 	put(object, lqn_call_element(LQN_SYNC), new_calls(calls, LQN_SYNC, phase, "calls-mean"));
 	put(object, lqn_call_element(LQN_ASYNC), new_calls(calls, LQN_ASYNC, phase, "calls-mean"));
@@ -129,7 +132,8 @@ static struct json_object *new_entry(const struct lqn_entry *entry)
 	put_count(measured, "invocations", entry->invocations);
 	put_number(measured, "throughput", entry->throughput);
 	put_known(measured, "service-time", entry->service);
-	put_known(measured, "host-demand-conf-95", entry->demand_ci);
+	put_known(measured, "service-time-conf-95", entry->service_ci);
+	put_known(measured, "host-demand-conf-95", entry->phase[0].demand_ci);
 	put(object, "measured", measured);
 	put(object, lqn_call_element(LQN_FORWARD), new_calls(calls, LQN_FORWARD, 0, "prob"));
 	for (unsigned phase = 0; phase < lqn_entry_phases(entry); phase++) {
@@ -155,6 +159,7 @@ static struct json_object *new_task(const struct lqn_task *task)
 	}
 	put_number(measured, "throughput", task->throughput);
 	put_number(measured, "proc-utilization", task->utilization);
+	put_known(measured, "utilization", lqn_task_busy(task));
 	put_known(measured, "response-time", task->response);
 	put_known(measured, "think-time", task->think_measured);
 	put(object, "measured", measured);

@@ -145,9 +145,9 @@ static void write_entry_comment(GString *out, const struct lqn_entry *entry)
 		g_string_append(text, ", service time");
 		append_number(text, entry->service);
 	}
-	if (entry->demand_ci >= 0) {
+	if (entry->phase[0].demand_ci >= 0) {
 		g_string_append(text, ", 95 % confidence of the demand +/-");
-		append_number(text, entry->demand_ci);
+		append_number(text, entry->phase[0].demand_ci);
 	}
 	append_comment(out, text->str);
 	g_string_free(text, TRUE);

@@ -94,6 +94,7 @@ static void write_phase(xmlTextWriter *w, const struct lqn_entry *entry, unsigne
 	const struct lqn_phase *p = &entry->phase[phase];
 	g_autofree char *name = g_strdup_printf("%s_%u", entry->name, phase + 1);
 	g_autofree char *ordinal = g_strdup_printf("%u", phase + 1);
+	double service = entry->task->sched == LQN_SCHED_REF ? entry->task->response : entry->service;
 
 	start(w, "activity");
 	attribute(w, "name", name);
@@ -103,9 +104,14 @@ static void write_phase(xmlTextWriter *w, const struct lqn_entry *entry, unsigne
 	if (p->think > 0) {
 		number(w, "think-time", p->think);
 	}
-	if (phase == 0 && entry->service >= 0) {
+	if (phase == 0 && service >= 0) {
 		start(w, "result-activity");
-		number(w, "service-time", entry->service);
+		number(w, "service-time", service);
+		if (entry->service_ci >= 0) {
+			start(w, "result-conf-95");
+			number(w, "service-time", entry->service_ci);
+			end(w);
+		}
 		end(w);
 	}
 	for (unsigned i = 0; i < calls->len; i++) {
@@ -119,15 +125,26 @@ static void write_phase(xmlTextWriter *w, const struct lqn_entry *entry, unsigne
 	end(w);
 }
 
-static void write_entry_comment(xmlTextWriter *w, const struct lqn_entry *entry)
+/* What is measured, and how well it is known: the forms of the solvers have no place for it. */
+static void write_entry_comment(xmlTextWriter *w, const struct lqn_entry *entry, const GArray *calls)
 {
 	char buf[LQN_TEXT_NUMBER_SIZE];
 	GString *text = g_string_new(entry->label ? entry->label : entry->name);
 
 	g_string_append_printf(text, ": %" G_GUINT64_FORMAT " invocations", entry->invocations);
-	if (entry->demand_ci >= 0) {
-		g_string_append_printf(text, ", 95 %% confidence of the demand +/- %s s",
-			lqn_text_number(buf, entry->demand_ci));
+	for (unsigned phase = 0; phase < lqn_entry_phases(entry); phase++) {
+		if (entry->phase[phase].demand_ci >= 0) {
+			g_string_append_printf(text, ", 95 %% confidence of the demand%s +/- %s s", phase ? " of phase 2" : "",
+				lqn_text_number(buf, entry->phase[phase].demand_ci));
+		}
+	}
+	for (unsigned i = 0; i < calls->len; i++) {
+		const struct lqn_merged_call *call = &g_array_index(calls, struct lqn_merged_call, i);
+		double ci = MAX(call->ci[0], call->ci[1]);
+
+		if (ci >= 0) {
+			g_string_append_printf(text, ", of calls to %s +/- %s", call->dest->name, lqn_text_number(buf, ci));
+		}
 	}
 	comment(w, text->str);
 	g_string_free(text, TRUE);
@@ -140,7 +157,7 @@ static void write_entry(xmlTextWriter *w, const struct lqn_entry *entry)
 	start(w, "entry");
 	attribute(w, "name", entry->name);
 	attribute(w, "type", "PH1PH2");
-	write_entry_comment(w, entry);
+	write_entry_comment(w, entry, calls);
 	start(w, "result-entry");
 	number(w, "throughput", entry->throughput);
 	known_number(w, "phase1-service-time", entry->service);
@@ -177,6 +194,7 @@ static void write_task(xmlTextWriter *w, const struct lqn_task *task)
 	comment(w, text);
 	start(w, "result-task");
 	number(w, "throughput", task->throughput);
+	known_number(w, "utilization", lqn_task_busy(task));
 	number(w, "proc-utilization", task->utilization);
 	end(w);
 	for (unsigned i = 0; i < task->entries->len; i++) {

@@ -49,6 +49,25 @@ unsigned lqn_entry_phases(const struct lqn_entry *entry)
 	return entry->has_phase2 ? 2 : 1;
 }
 
+double lqn_task_busy(const struct lqn_task *task)
+{
+	double sum = 0;
+
+	if (task->sched == LQN_SCHED_REF) {
+		return task->response >= 0 ? task->throughput * task->response : -1;
+	}
+	for (unsigned i = 0; i < task->entries->len; i++) {
+		const struct lqn_entry *entry = g_ptr_array_index(task->entries, i);
+
+		/* how long calls after the reply took is not measured */
+		if (entry->service < 0 || (entry->has_phase2 && entry->phase[1].calls->len > 0)) {
+			return -1;
+		}
+		sum += entry->throughput * (entry->service + (entry->has_phase2 ? entry->phase[1].demand + entry->phase[1].think : 0));
+	}
+	return sum;
+}
+
 bool lqn_task_is_solvable(const struct lqn_task *task)
 {
 	return task->entries->len > 0;
@@ -80,11 +99,16 @@ static void merge_call(GArray *merged, unsigned phase, const struct lqn_model_ca
 		}
 	}
 	if (!found) {
-		struct lqn_merged_call fresh = { .dest = call->dest, .kind = call->kind };
+		struct lqn_merged_call fresh = {
+			.dest = call->dest, .kind = call->kind, .cvsq = { -1, -1 }, .ci = { -1, -1 },
+		};
 
 		g_array_append_val(merged, fresh);
 		found = &g_array_index(merged, struct lqn_merged_call, merged->len - 1);
 	}
+	/* of a sum of two nothing more is known */
+	found->cvsq[slot] = found->mean[slot] > 0 ? -1 : call->cvsq;
+	found->ci[slot] = found->mean[slot] > 0 ? -1 : call->ci;
 	found->mean[slot] += call->mean;
 }
 

@@ -39,6 +39,9 @@ const char *lqn_task_kind_name(enum lqn_task_kind kind);
 /* Phases in use: 1 or 2. */
 unsigned lqn_entry_phases(const struct lqn_entry *entry);
 
+/* Threads busy, or customers at work, as measured: invocations per second × what they take; < 0: unknown. */
+double lqn_task_busy(const struct lqn_task *task);
+
 /* Solvers refuse tasks without entries and processors without tasks: not written for them. */
 bool lqn_task_is_solvable(const struct lqn_task *task);
 bool lqn_processor_is_solvable(const struct lqn_processor *proc);
@@ -48,6 +51,7 @@ struct lqn_merged_call {
 	struct lqn_entry *dest;		/* borrowed */
 	enum lqn_call_kind kind;
 	double mean[2];
+	double cvsq[2], ci[2];		/* as in struct lqn_model_call */
 };
 
 /*

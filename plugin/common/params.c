@@ -31,6 +31,21 @@ static bool read_bool(const bt_value *value, void *dest)
 	return true;
 }
 
+static bool read_real(const bt_value *value, void *dest)
+{
+	int64_t whole;
+
+	if (bt_value_is_real(value)) {
+		*(double *) dest = bt_value_real_get(value);
+		return true;
+	}
+	if (!read_int(value, &whole)) {
+		return false;
+	}
+	*(double *) dest = (double) whole;
+	return true;
+}
+
 static bool read_string(const bt_value *value, void *dest)
 {
 	char **to = dest;
@@ -78,6 +93,7 @@ static const struct {
 } types[LQN_PARAM_TYPES] = {
 	[LQN_PARAM_INT] = { read_int, "an integer" },
 	[LQN_PARAM_BOOL] = { read_bool, "yes or no" },
+	[LQN_PARAM_REAL] = { read_real, "a number" },
 	[LQN_PARAM_STRING] = { read_string,
 		"a string that is not empty, in inner double quotes: `name=\"text\"`" },
 	[LQN_PARAM_STRINGS] = { read_strings,

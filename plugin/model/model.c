@@ -45,6 +45,9 @@ struct model {
 	char *begin_mark, *end_mark;		/* owned; may be NULL */
 	char *thread;				/* owned; NULL: no thread's path is wanted */
 	char *rules_file;			/* owned; may be NULL */
+	char *entries_name;			/* owned; NULL: the default */
+	double background_below;
+	enum lqn_entries entries;
 	char *solver;				/* owned; NULL: the one of PATH, if any */
 	GPtrArray *identity;			/* names of files: char *; owned; NULL: none */
 	int64_t begin, end;			/* ns */
@@ -75,6 +78,7 @@ static void model_free(struct model *model)
 	g_free(model->end_mark);
 	g_free(model->thread);
 	g_free(model->rules_file);
+	g_free(model->entries_name);
 	g_free(model->solver);
 	g_clear_pointer(&model->identity, g_ptr_array_unref);
 	g_clear_pointer(&model->snapshots, g_ptr_array_unref);
@@ -98,6 +102,8 @@ static bool read_params(struct model *model, const bt_value *params)
 		{ "end", LQN_PARAM_INT, &model->end },
 		{ "whole", LQN_PARAM_BOOL, &model->whole },
 		{ "clutter", LQN_PARAM_BOOL, &model->clutter },
+		{ "background-below", LQN_PARAM_REAL, &model->background_below },
+		{ "entries", LQN_PARAM_STRING, &model->entries_name },
 		{ "all-paths", LQN_PARAM_BOOL, &model->all_paths },
 		{ "name", LQN_PARAM_STRING, &model->name },
 		{ "summary", LQN_PARAM_BOOL, &model->summary },
@@ -120,6 +126,24 @@ static void strip_slashes(char *path)
 	}
 }
 
+static bool read_entries(struct model *model)
+{
+	static const char *const names[] = {
+		[LQN_ENTRIES_OPERATION] = "operation",
+		[LQN_ENTRIES_CALLERS] = "callers",
+		[LQN_ENTRIES_TASK] = "task",
+	};
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(names); i++) {
+		if (!model->entries_name || strcmp(model->entries_name, names[i]) == 0) {
+			model->entries = (enum lqn_entries) i;
+			return true;
+		}
+	}
+	FAIL(model, "Parameter `entries`: `%s` is none of operation, callers, task", model->entries_name);
+	return false;
+}
+
 /* Finds out before the trace is read what would make the writing fail after it. */
 static bool check_params(struct model *model)
 {
@@ -129,6 +153,14 @@ static bool check_params(struct model *model)
 	if (model->begin >= model->end) {
 		FAIL(model, "Parameters `begin` and `end`: %" PRId64 " is not before %" PRId64,
 			model->begin, model->end);
+		return false;
+	}
+	if (!(model->background_below > 0 && model->background_below <= 1)) {
+		FAIL(model, "Parameter `background-below`: %g is no share above 0 and up to 1; `clutter=yes` keeps all",
+			model->background_below);
+		return false;
+	}
+	if (!read_entries(model)) {
 		return false;
 	}
 	if (!model->output) {
@@ -171,6 +203,7 @@ bt_component_class_initialize_method_status model_init(bt_self_component_sink *s
 	model->begin = INT64_MIN;
 	model->end = INT64_MAX;
 	model->summary = true;
+	model->background_below = LQN_BACKGROUND_BELOW;
 	model->decoder = lqn_decoder_new();
 	model->hosts = g_hash_table_new_full(NULL, NULL, put_stream, NULL);
 	model->tellers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -193,6 +226,8 @@ bt_component_class_initialize_method_status model_init(bt_self_component_sink *s
 		.all_paths = model->all_paths,
 		.whole = model->whole,
 		.clutter = model->clutter,
+		.background_below = model->background_below,
+		.entries = model->entries,
 		.name = model->name,
 		.thread = model->thread,
 		.snapshots = model->snapshots,

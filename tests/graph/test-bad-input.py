@@ -116,4 +116,8 @@ run([('no kernel events', no_kernel_events),
      ('an end mark that never comes', lambda: refuse_params('output="DIR/out",end-mark="app:phase:over"', 'app:phase:over')),
      ('an end before the begin', lambda: refuse_params('output="DIR/out",begin=2000,end=1000', 'begin', 'end')),
      ('a window without requests', lambda: refuse_params('output="DIR/out",begin=1000,end=2000', 'request')),
+     ('entries of no kind', lambda: refuse_params('output="DIR/out",entries="fine"', 'fine', 'operation, callers, task')),
+     ('a share above 1', lambda: refuse_params('output="DIR/out",background-below=2', 'background-below', 'clutter=yes')),
+     ('a share of none', lambda: refuse_params('output="DIR/out",background-below=0', 'background-below')),
+     ('a share as text', lambda: refuse_params('output="DIR/out",background-below="low"', 'a number')),
      ('marks in the wrong order', empty_window_by_marks)])

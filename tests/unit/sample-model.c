@@ -22,7 +22,7 @@ static void measure(struct lqn_entry *entry, double throughput)
 {
 	entry->throughput = throughput;
 	entry->invocations = throughput * 30;
-	entry->demand_ci = entry->phase[0].demand / 50;
+	entry->phase[0].demand_ci = entry->phase[0].demand / 50;
 	entry->task->throughput += throughput;
 	entry->task->utilization += throughput * (entry->phase[0].demand + entry->phase[1].demand);
 }

@@ -131,7 +131,7 @@ START_TEST(background_leaves_less_of_a_processor)
 
 	make();
 	background = lqn_processor_add_task(cpu, "background", LQN_TASK_BACKGROUND, LQN_SCHED_REF, 1);
-	entry(background, "load", 0.001, 0);
+	entry(background, "load", 0.001, 1400);
 	background->throughput = 1400;
 	cpu->utilization = 1.8;
 	checks = check();

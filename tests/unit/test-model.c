@@ -2,6 +2,7 @@
 /* From conversations to models: small systems whose numbers are known because the test chose them. */
 #include "talk.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "suite.h"
@@ -556,10 +557,84 @@ START_TEST(idle_processes_are_no_tasks)
 }
 END_TEST
 
+/* Two kinds of clients ask web, which works so long for them. How many entries has it? */
+static guint entries_for(enum lqn_entries entries, long one_us, long other_us)
+{
+	const struct lqn_options options = { .begin = INT64_MIN, .end = INT64_MAX, .entries = entries };
+	guint n;
+
+	talk_start(&t);
+	talk_process(&t, CLIENT, "reader");
+	talk_process(&t, OTHER, "writer");
+	talk_process(&t, DB, "web");
+	talk_connect(&t, CLIENT, 5, DB, 7);
+	talk_connect(&t, OTHER, 5, DB, 8);
+	talk_await(&t, DB, "recvfrom", 7);
+	for (int i = 0; i < 2 * CYCLES; i++) {
+		int who = i % 2 ? OTHER : CLIENT, fd = i % 2 ? 8 : 7;
+
+		talk_sleep(&t, who, 400);
+		talk_request(&t, who, 5, DB);
+		talk_work(&t, i % 2 ? other_us : one_us);
+		talk_reply(&t, DB, fd, who);
+	}
+	model = talk_finish(&t, &options);
+	n = talk_task(model, "web")->entries->len;
+	done();
+	return n;
+}
+
+START_TEST(entries_are_as_fine_as_is_asked_for)
+{
+	ck_assert_uint_eq(entries_for(LQN_ENTRIES_OPERATION, 100, 300), 2);
+	ck_assert_uint_eq(entries_for(LQN_ENTRIES_OPERATION, 100, 100), 1);
+	ck_assert_uint_eq(entries_for(LQN_ENTRIES_CALLERS, 100, 100), 2);
+	ck_assert_uint_eq(entries_for(LQN_ENTRIES_TASK, 100, 300), 1);
+}
+END_TEST
+
+START_TEST(calls_and_demands_tell_how_well_they_are_known)
+{
+	const struct lqn_model_call *call;
+	struct lqn_entry *page;
+
+	talk_start(&t);
+	talk_process(&t, CLIENT, "client");
+	talk_process(&t, WEB, "web");
+	talk_process(&t, DB, "db");
+	talk_connect(&t, WEB, 5, DB, 7);
+	talk_await(&t, DB, "recvfrom", 7);
+	talk_connect(&t, CLIENT, 5, WEB, 7);
+	talk_await(&t, WEB, "recvfrom", 7);
+	for (int i = 0; i < 101; i++) {
+		talk_sleep(&t, CLIENT, 400);
+		talk_request(&t, CLIENT, 5, WEB);
+		for (int k = 0; k < 1 + 2 * (i % 2); k++) {
+			talk_request(&t, WEB, 5, DB);
+			talk_work(&t, 50);
+			talk_reply(&t, DB, 7, WEB);
+		}
+		talk_reply(&t, WEB, 7, CLIENT);
+	}
+	model = talk_finish(&t, NULL);
+	page = talk_entry(model, "web");
+	call = &g_array_index(page->phase[0].calls, struct lqn_model_call, 0);
+	/* one or three, as often: the mean is 2, the standard deviation 1 */
+	ck_assert_uint_eq(page->invocations, 100);
+	near(call->mean, 2);
+	near(call->cvsq, 0.25 * 100 / 99);
+	near(call->ci, 1.96 * sqrt(1 / 99.0));
+	/* 52 or 152 us of db, within it; all calls are alike to the client */
+	near(page->service_ci / page->service, call->ci / call->mean);
+	near(g_array_index(talk_entry(model, "client")->phase[0].calls, struct lqn_model_call, 0).ci, 0);
+	done();
+}
+END_TEST
+
 SUITE("model", requests_and_replies_are_synchronous_calls, nested_requests_stay_inside_their_caller,
 	work_after_the_reply_is_a_second_phase, messages_without_an_answer_are_asynchronous,
 	an_answer_from_further_down_was_forwarded, an_answer_on_a_connection_that_was_passed_on_was_forwarded,
 	work_handed_over_inside_a_process_stays_with_its_request, marks_cut_the_window, programs_that_begin_and_end_cut_the_window, times_cut_the_window,
 	what_cannot_be_modelled_is_said, no_events_are_an_error, a_device_that_is_waited_for_is_a_processor,
 	spans_name_operations, two_processes_of_one_name_are_one_task, services_that_call_each_other_make_no_cycle,
-	idle_processes_are_no_tasks)
+	idle_processes_are_no_tasks, entries_are_as_fine_as_is_asked_for, calls_and_demands_tell_how_well_they_are_known)

@@ -480,6 +480,25 @@ START_TEST(a_fiftieth_of_the_busiest_is_the_least)
 }
 END_TEST
 
+START_TEST(the_share_can_be_chosen)
+{
+	struct lqn_options options = whole;
+
+	options.background_below = 0.05;
+	start_with_rare();
+	mix(1200, 24);
+	model = talk_finish(&t, &options);
+	ck_assert(!is_kept());
+	done();
+	options.background_below = 0.001;
+	start_with_rare();
+	mix(1201, 24);
+	model = talk_finish(&t, &options);
+	ck_assert(is_kept());
+	done();
+}
+END_TEST
+
 START_TEST(clutter_does_not_stretch_the_window)
 {
 	long first;
@@ -507,4 +526,4 @@ SUITE("window", a_start_up_with_another_workload_is_cut_off, an_end_with_another
 	a_mark_wins_over_a_parameter, a_rare_client_is_left_out_with_all_that_only_it_causes, the_option_clutter_keeps_it,
 	its_use_of_the_processors_is_background, what_others_ask_too_stays_without_its_requests,
 	a_lone_rare_client_is_no_clutter, beside_a_client_of_a_hundred_cycles_twenty_are_enough,
-	in_a_short_trace_few_cycles_are_enough, a_fiftieth_of_the_busiest_is_the_least, clutter_does_not_stretch_the_window)
+	in_a_short_trace_few_cycles_are_enough, a_fiftieth_of_the_busiest_is_the_least, the_share_can_be_chosen, clutter_does_not_stretch_the_window)
