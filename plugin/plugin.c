@@ -2,6 +2,7 @@
 #include "plugin/causal/causal.h"
 
 #include "plugin/model/model.h"
+#include "plugin/spans/spans.h"
 
 /*
  * The headers of 2.0.4 do not mark the accessors of the plugin's sections as exported: without
@@ -16,6 +17,22 @@ BT_PLUGIN_DESCRIPTION("Layered queueing networks and critical paths from traces"
 BT_PLUGIN_AUTHOR("The lqn authors");
 BT_PLUGIN_LICENSE("MIT");
 BT_PLUGIN_VERSION(LQN_VERSION_MAJOR, LQN_VERSION_MINOR, LQN_VERSION_PATCH, NULL);
+
+BT_PLUGIN_SOURCE_COMPONENT_CLASS(spans, spans_iter_next);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_DESCRIPTION(spans,
+	"Read spans of OpenTelemetry (OTLP JSON) and Jaeger (JSON exports)");
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_HELP(spans,
+	"See the babeltrace2-source.lqn.spans(7) manual page.");
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD(spans, spans_mip_versions);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_INITIALIZE_METHOD(spans, spans_init);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_FINALIZE_METHOD(spans, spans_finalize);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_QUERY_METHOD(spans, spans_query);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD(spans,
+	spans_iter_init);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_FINALIZE_METHOD(spans,
+	spans_iter_finalize);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHODS(spans,
+	spans_iter_seek_beginning, spans_iter_can_seek_beginning);
 
 BT_PLUGIN_FILTER_COMPONENT_CLASS(causal, causal_iter_next);
 BT_PLUGIN_FILTER_COMPONENT_CLASS_DESCRIPTION(causal,

@@ -44,6 +44,7 @@ static void (*const handlers[LQN_REC_COUNT])(struct lqn_step *step) = {
 	[LQN_REC_BLOCK_COMPLETE] = lqn_step_block_complete,
 	[LQN_REC_STATE_PROCESS] = lqn_step_state_process,
 	[LQN_REC_STATE_FD] = lqn_step_state_fd,
+	[LQN_REC_STATE_NAMESPACE] = lqn_step_state_namespace,
 	[LQN_REC_STATE_IRQ] = lqn_step_state_irq,
 	[LQN_REC_SPAN_BEGIN] = lqn_step_span,
 	[LQN_REC_SPAN_END] = lqn_step_span,
@@ -97,6 +98,7 @@ struct lqn_causal *lqn_causal_new(const char *host, const char *release, lqn_eve
 	c->file_tables = g_hash_table_new(g_direct_hash, g_direct_equal);
 	c->marks = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	c->interrupts = g_hash_table_new(g_direct_hash, g_direct_equal);
+	c->inside = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	ev.host.name = host;
 	ev.host.release = release ? release : "";
 	ev.host.schema = LQN_EVENT_SCHEMA;
@@ -118,6 +120,7 @@ void lqn_causal_free(struct lqn_causal *c)
 	g_hash_table_destroy(c->marks);
 	g_hash_table_destroy(c->interrupts);
 	g_clear_pointer(&c->foretold, g_hash_table_destroy);
+	g_hash_table_destroy(c->inside);
 	g_free(c->release);
 	g_free(c);
 }
@@ -126,7 +129,7 @@ void lqn_causal_push(struct lqn_causal *c, struct lqn_record *rec)
 {
 	/* no trace should hold other times, but all that follows is differences of them */
 	rec->ts = c->latest = CLAMP(rec->ts, c->latest, LQN_TIME_MAX);
-	if (c->first == INT64_MIN) {
+	if (c->first == INT64_MIN && rec->type != LQN_REC_SPAN_BEGIN && rec->type != LQN_REC_SPAN_END) {
 		c->first = c->now = rec->ts;
 		c->host.idle_since = rec->ts;
 		lqn_causal_take_in_snapshot(c);
@@ -244,7 +247,7 @@ void lqn_causal_finish(struct lqn_causal *c, int64_t ts)
 		e.cpu.softirq = cpu->softirq_ns;
 		lqn_causal_emit(c, &e);
 	}
-	ev.summary.begin = c->first;
+	ev.summary.begin = c->first == INT64_MIN ? c->now : c->first;
 	ev.summary.end = c->now;
 	ev.summary.events = c->records;
 	ev.summary.holes = c->holes;

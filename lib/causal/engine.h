@@ -45,6 +45,7 @@ struct lqn_causal {
 	GHashTable *foretold;		/* thread id -> process id, of the snapshot; NULL: none */
 	GHashTable *marks;		/* name -> how often it came */
 	GHashTable *interrupts;		/* number -> name as told, interned */
+	GHashTable *inside;		/* numbers inside of PID namespaces; of spans.c */
 	uint64_t packets;		/* told */
 	/* the trace has sched_waking: sched_wakeup says nothing new */
 	bool have_waking;
@@ -145,11 +146,17 @@ void lqn_step_packet_copy(struct lqn_step *step);
  */
 uint64_t lqn_step_arrival(const struct lqn_step *step, const struct lqn_thread *target);
 
-/* marks.c: candidates for boundaries, and what programs tell of their requests */
+/* marks.c: candidates for boundaries */
 void lqn_step_mark(struct lqn_step *step);
 /* Tells of a candidate (lqn:mark). thread: whose it is; NULL: nobody's. */
 void lqn_causal_mark(struct lqn_causal *causal, const struct lqn_thread *thread, const char *name, const char *value, int64_t at);
+
+/* spans.c: what programs tell of their requests */
 void lqn_step_span(struct lqn_step *step);
+void lqn_step_state_namespace(struct lqn_step *step);
+/* A thread is known by another number inside of a PID namespace, where its process has `vpid`. */
+void lqn_causal_name_inside(struct lqn_causal *causal, struct lqn_thread *thread, int32_t vpid,
+	int32_t vtid);
 
 /* What a call does with its object. */
 enum lqn_call_class {

@@ -65,6 +65,7 @@ static void join_process(struct lqn_causal *c, struct lqn_thread *thread, int32_
 	leave_process(c, thread);
 	thread->process = lqn_host_process(&c->host, pid);
 	thread->process->threads++;
+	thread->process->told = true;
 	thread->process->alive += !thread->exited;
 	thread->announced = false;	/* what was told of it is no longer true */
 }
@@ -72,7 +73,10 @@ static void join_process(struct lqn_causal *c, struct lqn_thread *thread, int32_
 struct lqn_process *lqn_causal_process(struct lqn_causal *c, struct lqn_thread *thread)
 {
 	if (!thread->process) {
-		join_process(c, thread, lqn_causal_foretold_pid(c, thread->tid));
+		int32_t pid = lqn_causal_foretold_pid(c, thread->tid);
+
+		join_process(c, thread, pid);
+		thread->process->told = pid != thread->tid || thread->process->threads > 1;
 	}
 	return thread->process;
 }
@@ -162,6 +166,8 @@ void lqn_step_fork(struct lqn_step *step)
 			child->process->fds = lqn_fd_table_copy(from->fds);
 		}
 	}
+	lqn_causal_name_inside(c, child, thread_only ? child->process->vpid : rec->fork.child_vtid,
+		rec->fork.child_vtid);
 	lqn_causal_announce(c, child, rec->fork.child_comm);
 }
 

@@ -34,23 +34,3 @@ void lqn_step_mark(struct lqn_step *step)
 
 	lqn_causal_mark(step->causal, step->thread, lqn_layout_short_name(rec->name), value, rec->ts);
 }
-
-void lqn_step_span(struct lqn_step *step)
-{
-	struct lqn_causal *c = step->causal;
-	const struct lqn_record *rec = step->rec;
-	struct lqn_thread *thread = rec->tid > 0 ? lqn_host_find_thread(&c->host, rec->tid) : NULL;
-	struct lqn_event ev = { .type = LQN_EV_SPAN };
-
-	if (rec->tid <= 0) {
-		return;		/* nobody's: the trace lacks the context vtid */
-	}
-	ev.span.thread = thread ? thread->key : (uint64_t) rec->tid;
-	ev.span.trace = rec->span.trace;
-	ev.span.span = rec->span.span;
-	ev.span.parent = rec->span.parent;
-	ev.span.at = rec->ts;
-	ev.span.begin = rec->type == LQN_REC_SPAN_BEGIN;
-	ev.span.name = rec->text ? rec->text : "";
-	lqn_causal_emit(c, &ev);
-}

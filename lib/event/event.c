@@ -62,6 +62,16 @@ static const char *const role_names[] = {
 };
 G_STATIC_ASSERT(G_N_ELEMENTS(role_names) == LQN_ROLE_COUNT);
 
+static const char *const span_kind_names[] = {
+	[LQN_SPAN_UNSPECIFIED] = "unspecified",
+	[LQN_SPAN_INTERNAL] = "internal",
+	[LQN_SPAN_SERVER] = "server",
+	[LQN_SPAN_CLIENT] = "client",
+	[LQN_SPAN_PRODUCER] = "producer",
+	[LQN_SPAN_CONSUMER] = "consumer",
+};
+G_STATIC_ASSERT(G_N_ELEMENTS(span_kind_names) == LQN_SPAN_KINDS);
+
 static const char *name_of(const char *const *names, size_t n, uint32_t value)
 {
 	return value < n ? names[value] : NULL;
@@ -85,6 +95,11 @@ const char *lqn_evidence_name(uint32_t evidence)
 const char *lqn_role_name(uint32_t role)
 {
 	return name_of(role_names, G_N_ELEMENTS(role_names), role);
+}
+
+const char *lqn_span_kind_name(uint32_t kind)
+{
+	return name_of(span_kind_names, G_N_ELEMENTS(span_kind_names), kind);
 }
 
 static const char *call_label(uint32_t call)
@@ -262,7 +277,11 @@ static const struct lqn_event_field span_fields[] = {
 	U64(span, parent),
 	TIME(span, at),
 	U32(span, begin),
+	U32(span, pid),
+	ENUM(span, kind, lqn_span_kind_name),
+	ENUM(span, evidence, lqn_evidence_name),
 	STR(span, name),
+	STR(span, service),
 };
 
 static const struct lqn_event_field loss_fields[] = {

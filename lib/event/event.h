@@ -95,6 +95,17 @@ enum lqn_object_kind {
 	LQN_OBJ_COUNT
 };
 
+/* What a span is to the request, numbered as in OpenTelemetry. */
+enum lqn_span_kind {
+	LQN_SPAN_UNSPECIFIED,
+	LQN_SPAN_INTERNAL,
+	LQN_SPAN_SERVER,
+	LQN_SPAN_CLIENT,
+	LQN_SPAN_PRODUCER,
+	LQN_SPAN_CONSUMER,
+	LQN_SPAN_KINDS
+};
+
 enum lqn_role { LQN_ROLE_NONE, LQN_ROLE_CLIENT, LQN_ROLE_SERVER, LQN_ROLE_COUNT };
 
 struct lqn_event {
@@ -213,12 +224,16 @@ struct lqn_event {
 			const char *name, *value;
 			int64_t at;
 		} mark;
-		/* a span of a program begins (begin = 1) or ends on a thread */
+		/* a span of a program begins (begin = 1) or ends */
 		struct {
-			uint64_t thread, trace, span, parent;
+			uint64_t thread;		/* 0: not known … */
+			uint64_t trace, span, parent;
 			int64_t at;
 			uint32_t begin;
-			const char *name;
+			uint32_t pid;			/* … then of the process; 0: neither */
+			uint32_t kind;			/* enum lqn_span_kind */
+			uint32_t evidence;		/* enum lqn_evidence: of thread or process */
+			const char *name, *service;
 		} span;
 		struct {
 			int64_t begin, end;	/* nothing that spans any of it can be trusted */
@@ -291,6 +306,7 @@ const char *lqn_cause_name(uint32_t cause);
 const char *lqn_object_kind_name(uint32_t kind);
 const char *lqn_evidence_name(uint32_t evidence);
 const char *lqn_role_name(uint32_t role);
+const char *lqn_span_kind_name(uint32_t kind);
 
 /* Takes an event; strings of it are valid during the call only. */
 typedef void (*lqn_event_func)(void *payload, const struct lqn_event *ev);

@@ -80,6 +80,7 @@ struct lqn_thread {
 	enum lqn_thread_state state;
 	struct lqn_process *process;	/* borrowed; NULL: not known */
 	uint64_t parent;
+	int32_t vtid;			/* in its innermost PID namespace; 0: not known */
 	int64_t born;			/* -1: before the trace */
 	bool kernel, announced, exited;
 	/* what the dump of the initial state said of it, enum lqn_dumped */
@@ -104,6 +105,8 @@ struct lqn_thread {
 
 struct lqn_process {
 	int32_t pid;
+	int32_t vpid;			/* in its innermost PID namespace; 0: not known */
+	bool told;			/* that its threads are of it: else it stands for one of no known process */
 	uint32_t threads;		/* that point here */
 	uint32_t alive;			/* of which have not exited */
 	char *exe;			/* owned; NULL: not known */

@@ -29,6 +29,7 @@ static const struct lqn_layout_field sched_fork[] = {
 	F("child_tid|child_pid", I32, fork.child_tid),
 	F("child_pid", I32, fork.child_pid),
 	F("child_comm", COMM, fork.child_comm),
+	F("vtids", LAST, fork.child_vtid),
 	END
 };
 
@@ -52,6 +53,13 @@ static const struct lqn_layout_field irq_entry[] = {
 static const struct lqn_layout_field irq_exit[] = {
 	F("irq", 64, irq.id),
 	F("ret", I32, irq.ret),
+	END
+};
+
+static const struct lqn_layout_field state_namespace[] = {
+	F("tid", I32, inside.tid),
+	F("vtid", I32, inside.vtid),
+	F("vpid", I32, inside.vpid),
 	END
 };
 
@@ -167,6 +175,7 @@ const struct lqn_layout_event lqn_layout_kernel_events[] = {
 	{ "block_rq_issue", LQN_REC_BLOCK_ISSUE, 0, block },
 	{ "block_rq_complete", LQN_REC_BLOCK_COMPLETE, 0, block },
 	{ "lttng_statedump_process_state", LQN_REC_STATE_PROCESS, 0, state_process },
+	{ "lttng_statedump_process_pid_ns", LQN_REC_STATE_NAMESPACE, 0, state_namespace },
 	{ "lttng_statedump_file_descriptor", LQN_REC_STATE_FD, 0, state_fd },
 	{ "lttng_statedump_interrupt", LQN_REC_STATE_IRQ, 0, state_irq },
 	{ NULL, LQN_REC_OTHER, 0, NULL }

@@ -111,7 +111,7 @@ void lqn_record_init(struct lqn_record *rec, const struct lqn_layout_event *ev)
 		rec->sw.prev_state = 1;
 		break;
 	case LQN_REC_FORK:
-		rec->fork.child_pid = rec->fork.parent_pid = -1;
+		rec->fork.child_pid = rec->fork.parent_pid = rec->fork.child_vtid = -1;
 		break;
 	case LQN_REC_EXEC:
 		rec->exec.tid = -1;
@@ -120,6 +120,13 @@ void lqn_record_init(struct lqn_record *rec, const struct lqn_layout_event *ev)
 	case LQN_REC_BLOCK_ISSUE:
 	case LQN_REC_BLOCK_COMPLETE:
 		rec->block.sector = UINT64_MAX;
+		break;
+	case LQN_REC_STATE_NAMESPACE:
+		rec->inside.tid = rec->inside.vtid = rec->inside.vpid = -1;
+		break;
+	case LQN_REC_SPAN_BEGIN:
+	case LQN_REC_SPAN_END:
+		rec->span.pid = rec->span.tid = -1;
 		break;
 	case LQN_REC_STATE_PROCESS:
 	case LQN_REC_STATE_FD:

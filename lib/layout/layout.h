@@ -28,6 +28,10 @@ enum lqn_field_kind {
 	 * uint64_t: an integer, or the last 16 digits of a hexadecimal string; 0 if it is neither
 	 */
 	LQN_FIELD_ID,
+	/* int32_t: the last element of an array of integers; an empty one leaves it as it is */
+	LQN_FIELD_LAST,
+	/* record.text, behind the name that is there: string or array, copied */
+	LQN_FIELD_SERVICE,
 	/* the network header with all that it holds: packet.saddr and so on */
 	LQN_FIELD_PACKET,
 };
@@ -55,8 +59,23 @@ struct lqn_layout_event {
  */
 const struct lqn_layout_event *lqn_layout_find(const char *name);
 
-/* The row for an event class of a user-space trace that tells of spans; NULL: it does not. */
-const struct lqn_layout_event *lqn_layout_find_span(const char *name);
+/* Events and fields by which a user says that programs tell of spans. */
+struct lqn_span_layout;
+
+/*
+ * A layout out of `begin=EVENT,end=EVENT,span=FIELD` and, each at will, `trace`, `parent`, `name`,
+ * `service`, `pid`, `tid` with a field (or several, best first: `A|B`). NULL, with what is wrong in
+ * `*problem` (g_free()), if it is not of that form. Free with lqn_span_layout_free().
+ */
+struct lqn_span_layout *lqn_span_layout_new(const char *text, char **problem);
+void lqn_span_layout_free(struct lqn_span_layout *layout);
+
+/*
+ * The row for an event class of a user-space trace that tells of spans, from the user's layout
+ * (NULL: none) or the tables; NULL: it does not. Lives as long as the user's layout does.
+ */
+const struct lqn_layout_event *lqn_layout_find_span(const struct lqn_span_layout *own,
+	const char *name);
 
 /*
  * An event's name without the tracer's prefix: `openat` of `syscall_entry_openat`. Points into

@@ -34,8 +34,9 @@ enum lqn_record_type {
 	LQN_REC_BLOCK_COMPLETE,	/* block */
 	LQN_REC_STATE_PROCESS,	/* state, text = name */
 	LQN_REC_STATE_FD,	/* state, text = file name */
+	LQN_REC_STATE_NAMESPACE,	/* inside: numbers in a PID namespace */
 	LQN_REC_STATE_IRQ,	/* irq: the name of an interrupt's device */
-	LQN_REC_SPAN_BEGIN,	/* span, text = name; of a program, not the kernel */
+	LQN_REC_SPAN_BEGIN,	/* span, text = name, service; of a program, not the kernel */
 	LQN_REC_SPAN_END,	/* span */
 	LQN_REC_OTHER,		/* an event without a meaning to the engine: it may be a mark */
 	LQN_REC_COUNT
@@ -117,6 +118,7 @@ struct lqn_record {
 		} wake;
 		struct {
 			int32_t parent_tid, parent_pid, child_tid, child_pid;
+			int32_t child_vtid;	/* in the innermost PID namespace; -1: not told */
 			char child_comm[LQN_COMM_LEN];
 		} fork;
 		struct {
@@ -158,7 +160,14 @@ struct lqn_record {
 		} block;
 		struct {
 			uint64_t trace, span, parent;	/* parent 0: none */
+			/* as the program knows its process and thread; -1: not told */
+			int32_t pid, tid;
+			uint32_t kind;		/* enum lqn_span_kind */
+			uint32_t service;	/* where in `text` its name begins; 0: not told */
 		} span;
+		struct {
+			int32_t tid, vtid, vpid;
+		} inside;
 		struct {
 			uint64_t file_table;
 			int32_t tid, pid, ppid, fd, type, status;

@@ -155,6 +155,27 @@ static void note_unused(struct lqn_build *build)
 	}
 }
 
+/* What became of the spans that programs told of. */
+static void note_spans(struct lqn_build *build)
+{
+	const struct lqn_span_counts counts = lqn_spans_count(build->a->spans);
+	uint64_t apart = counts.told - counts.certain - counts.inferred;
+
+	if (counts.told > 0) {
+		lqn_build_note(build, "spans: of %" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT " are joined with the work of their threads, %"
+			G_GUINT64_FORMAT " with the work of their process or service that they agree with best (inferred), %"
+			G_GUINT64_FORMAT " with none", counts.told, counts.certain, counts.inferred, apart);
+	}
+	if (counts.ahead_min <= counts.ahead_max && (counts.ahead_min > 0 || counts.ahead_max < 0)) {
+		lqn_build_note(build, "spans: the kernel's clock is ahead of theirs by %.3f to %.3f ms; corrected",
+			(double) counts.ahead_min / 1e6, (double) counts.ahead_max / 1e6);
+	}
+	if (counts.unfinished + counts.headless + counts.repeated > 0) {
+		lqn_build_note(build, "spans: %" G_GUINT64_FORMAT " have no end, %" G_GUINT64_FORMAT " no begin, %" G_GUINT64_FORMAT
+			" have the ids of another that was open", counts.unfinished, counts.headless, counts.repeated);
+	}
+}
+
 static void note_degradations(struct lqn_build *build)
 {
 	for (guint i = 0; i < build->a->hosts->len; i++) {
@@ -179,6 +200,7 @@ static void note_degradations(struct lqn_build *build)
 	}
 	note_clocks(build);
 	note_unused(build);
+	note_spans(build);
 	if (build->a->orphans > 0) {
 		lqn_build_note(build, "%" G_GUINT64_FORMAT " answers came to requests that the trace does not show", build->a->orphans);
 	}

@@ -36,6 +36,7 @@ struct lqn_analysis *lqn_analysis_new(const struct lqn_options *options)
 	a->arcs = g_ptr_array_new_with_free_func(g_free);
 	a->samples = g_array_new(FALSE, FALSE, sizeof(struct lqn_hold_sample));
 	a->flows = lqn_flows_new();
+	a->spans = lqn_spans_new();
 	return a;
 }
 
@@ -51,6 +52,7 @@ void lqn_analysis_free(struct lqn_analysis *a)
 	g_ptr_array_free(a->arcs, TRUE);
 	g_array_free(a->samples, TRUE);
 	g_hash_table_destroy(a->flows);
+	lqn_spans_free(a->spans);
 	g_ptr_array_free(a->hosts, TRUE);
 	g_free(a->begin_mark);
 	g_free(a->end_mark);
@@ -164,7 +166,9 @@ static void on_loss(struct lqn_analysis *a, struct lqn_party *host, const struct
 static void on_summary(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
 {
 	host->begin = MIN(host->begin, ev->summary.begin);
-	host->end = MAX(host->end, ev->summary.end);
+	/* events are dated when they are told: what a span says may lie years behind the trace */
+	host->told_end = MAX(host->told_end, ev->summary.end);
+	host->end = host->told_end;
 	host->holes += ev->summary.holes;
 	host->contradictions += ev->summary.contradictions;
 }
@@ -184,7 +188,9 @@ static void deliver(struct lqn_analysis *a, struct lqn_party *party, const struc
 	};
 	struct lqn_end *end;
 
-	party->end = MAX(party->end, ev->ts);
+	if (ev->type != LQN_EV_SPAN) {
+		party->end = MAX(party->end, ev->ts);
+	}
 	if (ev->type < LQN_EV_COUNT && at_once[ev->type]) {
 		at_once[ev->type](a, party, ev);
 		return;

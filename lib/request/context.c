@@ -110,7 +110,12 @@ static void hand_over(struct lqn_invocation *from, struct lqn_invocation *into, 
 		append_arc(into, arc);
 	}
 	from->arcs = from->last_arc = NULL;
-	into->operation = into->operation ? into->operation : second_phase ? NULL : from->operation;
+	if (!into->operation && !second_phase) {
+		into->operation = from->operation;
+		into->trace = from->trace;
+		into->span = from->span;
+		into->rank = from->rank;
+	}
 	into->delay += from->delay;
 	into->disk_ns += from->disk_ns;
 	into->disks += from->disks;
@@ -200,7 +205,8 @@ struct lqn_invocation *lqn_begin_request(struct lqn_analysis *a, struct lqn_acto
 	} else if (last->end > 0 && !after_wait) {
 		start = MAX(start, actor->last_cpu);
 	}
-	lqn_charge(actor, start, last->end > 0 ? last->end : ts);
+	/* what it did before was over when it began to wait, or took this up */
+	lqn_charge(actor, start, after_wait ? last->begin : ts);
 	lqn_settle(actor);
 	invocation = lqn_invocation_new(a, actor, ts, request);
 	if (after_wait) {
@@ -242,7 +248,6 @@ struct lqn_invocation *lqn_context(struct lqn_analysis *a, struct lqn_actor *act
 		invocation->origin = LQN_ORIGIN_HANDOVER;
 	}
 	actor->woke_from_sleep = false;
-	invocation->operation = lqn_actor_operation(actor, invocation->begin);
 	actor->current = invocation;
 	return invocation;
 }

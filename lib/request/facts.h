@@ -8,6 +8,7 @@
  */
 #include "analysis.h"
 #include "model/model.h"
+#include "spans.h"
 
 struct lqn_actor;
 struct lqn_end;
@@ -81,6 +82,8 @@ struct lqn_invocation {
 	bool anonymous, absolute, gone;
 	bool clutter;				/* of a client that the model leaves out */
 	const char *operation;			/* name of the span that it is; interned; NULL: not known */
+	uint64_t trace, span;			/* its numbers; 0: none */
+	int64_t rank;				/* of the name: lower ones are better */
 	/* for the model */
 	const char *path;			/* of callers, interned; NULL: not made yet */
 	struct lqn_cluster *cluster;
@@ -103,13 +106,6 @@ struct lqn_unit {			/* a process */
 	bool serves;			/* it was seen to receive requests, or to accept */
 	uint64_t sends, asks;		/* of which came after a sleep, not after a message */
 	int distance;			/* from the clients, in messages */
-};
-
-#define LQN_SPANS_MAX 16		/* nested spans kept */
-
-struct lqn_open_span {
-	uint64_t span;
-	const char *name;		/* interned */
 };
 
 struct lqn_hold {			/* a lock that a thread has after a contended wait for it */
@@ -151,10 +147,6 @@ struct lqn_actor {
 	struct lqn_hold holds[LQN_HOLDS_MAX];
 	uint32_t n_holds;
 	bool served;
-	struct lqn_open_span spans[LQN_SPANS_MAX];	/* open on the thread, outermost first */
-	uint32_t n_spans;
-	const char *last_span;		/* that ended last, at … */
-	int64_t last_span_end;
 };
 
 struct lqn_cpu_use {
@@ -182,6 +174,7 @@ struct lqn_party {			/* a host */
 	const struct lqn_snapshot *snapshot;	/* borrowed; NULL: none */
 	bool has_calls;			/* the trace shows system calls */
 	int64_t begin, end;
+	int64_t told_end;		/* by its summary; INT64_MIN: not yet */
 	bool goes_on;			/* a model is being made while events still come */
 	uint64_t holes, contradictions, losses;
 };
@@ -240,6 +233,7 @@ struct lqn_analysis {
 	GPtrArray *arcs;			/* struct lqn_arc, owned */
 	GArray *samples;			/* struct lqn_hold_sample, owned */
 	GHashTable *flows;			/* struct lqn_flow -> GArray of struct lqn_packet sent on it; owned */
+	struct lqn_spans *spans;		/* owned */
 	uint64_t events, healed, orphans;
 };
 

@@ -126,8 +126,6 @@ int64_t lqn_start_cpu(const struct lqn_actor *actor, int64_t cpu);
  */
 int64_t lqn_latency_in(const struct lqn_actor *actor, int64_t call_begin, int64_t sent);
 void lqn_actor_worked(struct lqn_invocation *invocation, struct lqn_actor *actor);
-/* spans.c: the operation of a context that begins at `since`; interned; NULL: none is told of. */
-const char *lqn_actor_operation(const struct lqn_actor *actor, int64_t since);
 /* messages.c */
 void lqn_on_send(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 void lqn_on_receive(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
@@ -138,7 +136,6 @@ void lqn_on_chain_end(struct lqn_analysis *analysis, struct lqn_party *host, con
 /* waits.c */
 void lqn_on_wait(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 void lqn_on_end(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
-void lqn_on_span(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 void lqn_on_sleep(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 void lqn_on_awake(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 void lqn_on_disk(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);

@@ -31,7 +31,7 @@ struct lqn_order {
 
 enum action {
 	ON_WAIT, ON_SEND, ON_RECEIVE, ON_SLEEP, ON_AWAKE, ON_DISK, ON_FUTEX_BLOCK, ON_FUTEX_WAIT, ON_FUTEX_WAKE,
-	ON_END, ON_SPAN, ON_CHAIN_BLOCK, ON_CHAIN_WAKE, ON_CHAIN_END,
+	ON_END, ON_SPAN, ON_SPAN_END, ON_CHAIN_BLOCK, ON_CHAIN_WAKE, ON_CHAIN_END,
 };
 
 static const struct {
@@ -51,6 +51,7 @@ static const struct {
 	[ON_CHAIN_BLOCK] = { 1, lqn_on_chain_block },
 	[ON_CHAIN_WAKE] = { 1, lqn_on_chain_wake },
 	[ON_SPAN] = { 2, lqn_on_span },
+	[ON_SPAN_END] = { 2, lqn_on_span_end },
 	[ON_END] = { 3, lqn_on_end },
 };
 
@@ -375,10 +376,12 @@ void lqn_order_push(struct lqn_order *order, struct lqn_party *host, const struc
 		push(order, host, take_slot(order, ev), ON_END, ev->exit.at);
 		break;
 	case LQN_EV_SPAN:
-		/* the name must outlive the event */
+		/* the names must outlive the event */
 		span = *ev;
 		span.span.name = g_intern_string(ev->span.name);
-		push(order, host, take_slot(order, &span), ON_SPAN, ev->span.at);
+		span.span.service = g_intern_string(ev->span.service);
+		push(order, host, take_slot(order, &span), ev->span.begin ? ON_SPAN : ON_SPAN_END,
+			ev->span.at + (ev->span.begin ? 0 : LQN_SPAN_DELAY));
 		break;
 	case LQN_EV_DISK:
 		push(order, host, take_slot(order, ev), ON_DISK, ev->disk.end);
@@ -426,4 +429,5 @@ void lqn_order_flush(struct lqn_order *order)
 			lqn_conclude(actor, lqn_actor_cpu_at(actor, host->end), host->end);
 		}
 	}
+	lqn_spans_flush(order->analysis);
 }

@@ -85,7 +85,7 @@ struct lqn_party *lqn_party_new(const char *name, unsigned number)
 	host->interrupts = g_hash_table_new(g_direct_hash, g_direct_equal);
 	host->arrivals = g_array_new(FALSE, FALSE, sizeof(struct lqn_packet));
 	host->begin = INT64_MAX;
-	host->end = INT64_MIN;
+	host->end = host->told_end = INT64_MIN;
 	return host;
 }
 

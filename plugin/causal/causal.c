@@ -8,6 +8,7 @@
 #include "plugin/common/message.h"
 #include "plugin/common/params.h"
 #include "event/event.h"
+#include "layout/layout.h"
 
 bt_component_class_get_supported_mip_versions_method_status causal_mip_versions(
 	bt_self_component_class_filter *self_class, const bt_value *params, void *data,
@@ -20,7 +21,26 @@ static void causal_free(struct causal *causal)
 {
 	g_clear_pointer(&causal->identity, g_ptr_array_unref);
 	g_clear_pointer(&causal->snapshots, g_ptr_array_unref);
+	lqn_span_layout_free(causal->spans);
 	g_free(causal);
+}
+
+/* Takes the parameter `spans`; NULL: not given. */
+static bool read_spans(struct causal *causal, const char *text)
+{
+	char *problem;
+
+	if (!text) {
+		return true;
+	}
+	causal->spans = lqn_span_layout_new(text, &problem);
+	if (!causal->spans) {
+		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(causal->self,
+			"Parameter `spans`: %s; expected the names of events and fields as in "
+			"`begin=app:op_begin,end=app:op_end,span=id,name=label`", problem);
+		g_free(problem);
+	}
+	return causal->spans != NULL;
 }
 
 bt_component_class_initialize_method_status causal_init(bt_self_component_filter *self_filter,
@@ -28,16 +48,22 @@ bt_component_class_initialize_method_status causal_init(bt_self_component_filter
 {
 	bt_self_component *self = bt_self_component_filter_as_self_component(self_filter);
 	struct causal *causal = g_new0(struct causal, 1);
+	char *spans = NULL;
 	const struct lqn_param known[] = {
 		{ "pass-through", LQN_PARAM_BOOL, &causal->pass_through },
 		{ "identity", LQN_PARAM_STRINGS, &causal->identity },
+		{ "spans", LQN_PARAM_STRING, &spans },
 	};
 	bt_self_component_add_port_status status;
+	bool ok;
 
 	causal->self = self;
 	causal->pass_through = true;
-	if (!lqn_params_read(self, params, known, G_N_ELEMENTS(known)) ||
-			!lqn_identity_read_snapshots(self, causal->identity, &causal->snapshots)) {
+	ok = lqn_params_read(self, params, known, G_N_ELEMENTS(known)) &&
+		lqn_identity_read_snapshots(self, causal->identity, &causal->snapshots) &&
+		read_spans(causal, spans);
+	g_free(spans);
+	if (!ok) {
 		causal_free(causal);
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	}

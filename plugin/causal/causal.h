@@ -13,6 +13,7 @@ struct causal {
 	bool pass_through;		/* hand upstream's messages on */
 	GPtrArray *identity;		/* names of files: char *; owned; NULL: none */
 	GPtrArray *snapshots;		/* struct lqn_snapshot; owned; NULL: none */
+	struct lqn_span_layout *spans;	/* owned; of the user; NULL: none */
 };
 
 bt_component_class_get_supported_mip_versions_method_status causal_mip_versions(

@@ -39,6 +39,7 @@ struct causal_iter {
 	int64_t now;				/* ns from the origin; never decreases */
 	uint64_t events;			/* seen, of any kind */
 	uint64_t own_events;			/* of which `lqn:` ones */
+	uint64_t strays;			/* spans of a host that is not known */
 	bool kernel;				/* kernel events came */
 	bool failed;				/* the engine's callback ran out of memory */
 	bool ended;
@@ -196,18 +197,43 @@ static bool handle_kernel_event(struct causal_iter *iter, struct upstream *up,
 	return true;
 }
 
+/*
+ * The host of a span: that of its trace, if it was traced there. A file of spans is of no host; its
+ * spans name theirs, though in a container they name that. Where one host alone has a kernel trace, it
+ * can be no other. NULL: which one is not known.
+ */
+static struct host *span_host(struct causal_iter *iter, struct upstream *up,
+	const struct lqn_binding *binding, const bt_event *event)
+{
+	char *name;
+	struct host *host;
+
+	if (!lqn_binding_is_of_file(binding)) {
+		return up->host;
+	}
+	name = lqn_binding_host(binding, event);
+	host = upstreams_kernel_host(&iter->ups, name);
+	g_free(name);
+	return host;
+}
+
 /* A program tells of the begin or the end of a span. */
 static bool handle_span_event(struct causal_iter *iter, struct upstream *up,
 	const struct lqn_binding *binding, const bt_event *event, const bt_clock_snapshot *cs,
 	int64_t ts)
 {
+	struct host *host = span_host(iter, up, binding, event);
 	struct lqn_record rec;
 
-	if (!up->host->engine && !start_host(iter, up->host, cs)) {
+	if (!host) {
+		iter->strays++;
+		return true;
+	}
+	if (!host->engine && !start_host(iter, host, cs)) {
 		return false;
 	}
 	lqn_binding_fill(binding, event, ts, up->cpu, &rec);
-	lqn_causal_push(up->host->engine, &rec);
+	lqn_causal_push(host->engine, &rec);
 	return true;
 }
 
@@ -405,6 +431,11 @@ static bool end_hosts(struct causal_iter *iter)
 {
 	lqn_bindings_each_missing(iter->bindings, log_missing, iter);
 	log_unused_snapshots(iter);
+	if (iter->strays > 0) {
+		lqn_log(iter->comp->self, BT_LOGGING_LEVEL_WARNING,
+			"%" PRIu64 " begins and ends of spans left out: no kernel trace of their "
+			"host at that time, or of several without a name that is theirs", iter->strays);
+	}
 	if (!check_input(iter)) {
 		return false;
 	}
@@ -456,11 +487,12 @@ static void start(struct causal_iter *iter)
 {
 	queue_init(&iter->queue);
 	upstreams_init(&iter->ups);
-	iter->bindings = lqn_bindings_new();
+	iter->bindings = lqn_bindings_new(iter->comp->spans);
 	iter->own = NULL;
 	iter->now = INT64_MIN;
 	iter->events = 0;
 	iter->own_events = 0;
+	iter->strays = 0;
 	iter->kernel = false;
 	iter->failed = false;
 	iter->ended = false;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "plugin/common/clock.h"
 #include "plugin/common/handover.h"
 
 #define TRACE_NAME "lqn"
@@ -177,23 +178,8 @@ static bool choose_clock(struct own_trace *trace, bt_self_component *self,
 		bt_clock_class_get_ref(trace->clock);
 		return true;
 	}
-	trace->clock = bt_clock_class_create(self);
-	if (!trace->clock) {
-		return false;
-	}
-#if BT_HAVE_MIP1
-	if (bt_self_component_get_graph_mip_version(self) >= 1) {
-		bt_clock_class_set_origin_unix_epoch(trace->clock);
-	} else {
-		bt_clock_class_set_origin_is_unix_epoch(trace->clock, BT_TRUE);
-	}
-#else
-	bt_clock_class_set_origin_is_unix_epoch(trace->clock, BT_TRUE);
-#endif
-	return bt_clock_class_set_name(trace->clock, "lqn_ns") ==
-			BT_CLOCK_CLASS_SET_NAME_STATUS_OK &&
-		bt_clock_class_set_description(trace->clock, "ns from the Unix epoch") ==
-			BT_CLOCK_CLASS_SET_DESCRIPTION_STATUS_OK;
+	trace->clock = lqn_clock_new(self, "lqn_ns");
+	return trace->clock != NULL;
 }
 
 static bool has_string(const struct lqn_event_class *desc)

@@ -137,6 +137,7 @@ static struct upstream *upstream_new(struct upstreams *ups, struct causal_iter *
 	up->kernel = g_strcmp0(domain, "kernel") == 0;
 	up->user = g_strcmp0(domain, "ust") == 0;
 	look_at_classes(up, bt_stream_class_borrow_trace_class_const(sc));
+	up->host->open += up->kernel;
 	note_seen(ups, trace, domain);
 	return up;
 }
@@ -145,6 +146,7 @@ static void upstream_free(void *data)
 {
 	struct upstream *up = data;
 
+	up->host->open -= up->kernel;
 	bt_stream_put_ref(up->stream);
 	g_free(up);
 }
@@ -183,6 +185,26 @@ struct upstream *upstreams_get(struct upstreams *ups, struct causal_iter *iter,
 	}
 	*slot = up;
 	return up;
+}
+
+struct host *upstreams_kernel_host(const struct upstreams *ups, const char *name)
+{
+	struct host *only = NULL;
+	guint n = 0;
+
+	for (guint i = 0; i < ups->hosts->len; i++) {
+		struct host *host = g_ptr_array_index(ups->hosts, i);
+
+		if (!host->kernel || host->open == 0) {
+			continue;
+		}
+		if (name && strcmp(host->name, name) == 0) {
+			return host;
+		}
+		only = host;
+		n++;
+	}
+	return n == 1 ? only : NULL;
 }
 
 void upstreams_remove(struct upstreams *ups, const bt_stream *stream)

@@ -16,6 +16,7 @@ struct host {
 	struct own_stream *out;		/* owned; there with `engine` */
 	struct causal_iter *iter;	/* borrowed: whom the engine's events go to */
 	int64_t last;			/* ns; of the last kernel event */
+	guint open;			/* streams of its kernel trace that have not ended */
 	bool kernel;			/* kernel events came */
 	bool switches;			/* the trace has an event class for switches */
 };
@@ -51,6 +52,11 @@ void upstreams_clear(struct upstreams *ups);
 /* What is known of a stream; made when first asked for. Borrowed until upstreams_remove(). */
 struct upstream *upstreams_get(struct upstreams *ups, struct causal_iter *iter,
 	const bt_stream *stream);
+/*
+ * The host of that name whose kernel trace is under way; else (also for NULL) the only one that has
+ * one. NULL: none, or several. Borrowed.
+ */
+struct host *upstreams_kernel_host(const struct upstreams *ups, const char *name);
 void upstreams_remove(struct upstreams *ups, const bt_stream *stream);
 
 #endif

@@ -56,6 +56,32 @@ static void store_text(const struct lqn_bound *bound, const bt_field *field,
 	rec->text = lqn_access_dup_text(&bound->access, field);
 }
 
+static void store_last(const struct lqn_bound *bound, const bt_field *field,
+	struct lqn_record *rec)
+{
+	uint64_t n = bt_field_array_get_length(field);
+	int32_t *to = at(rec, bound->offset);
+
+	if (n > 0) {
+		*to = clamp_i32(&bound->part[0], bound->part[0].integer(
+			bt_field_array_borrow_element_field_by_index_const(field, n - 1)));
+	}
+}
+
+static void store_service(const struct lqn_bound *bound, const bt_field *field,
+	struct lqn_record *rec)
+{
+	char *name = rec->text, *service = lqn_access_dup_text(&bound->access, field);
+	size_t len = name ? strlen(name) : 0, more = strlen(service);
+
+	rec->text = g_malloc(len + more + 2);
+	memcpy(rec->text, name ? name : "", len + 1);
+	memcpy(rec->text + len + 1, service, more + 1);
+	rec->span.service = (uint32_t) len + 1;
+	g_free(name);
+	g_free(service);
+}
+
 static void add_fd(struct lqn_record *rec, const struct lqn_access *access, int64_t value)
 {
 	if (rec->exit.n_fds < LQN_RECORD_FDS) {
@@ -157,6 +183,23 @@ static bool bind_text(struct lqn_bound *bound)
 	return is_text(&bound->access);
 }
 
+static bool bind_last(struct lqn_bound *bound)
+{
+	if (bound->access.shape != LQN_SHAPE_ARRAY) {
+		return false;
+	}
+	bound->store = store_last;
+	bound->part[0] = lqn_access_of(
+		bt_field_class_array_borrow_element_field_class_const(bound->access.fc));
+	return bound->part[0].integer != NULL;
+}
+
+static bool bind_service(struct lqn_bound *bound)
+{
+	bound->store = store_service;
+	return is_text(&bound->access);
+}
+
 static bool bind_fds(struct lqn_bound *bound)
 {
 	struct lqn_access element;
@@ -207,6 +250,8 @@ static bool (*const binders[])(struct lqn_bound *bound) = {
 	[LQN_FIELD_TEXT] = bind_text,
 	[LQN_FIELD_FDS] = bind_fds,
 	[LQN_FIELD_ID] = bind_id,
+	[LQN_FIELD_LAST] = bind_last,
+	[LQN_FIELD_SERVICE] = bind_service,
 	[LQN_FIELD_PACKET] = bind_packet,
 };
 

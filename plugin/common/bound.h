@@ -10,7 +10,8 @@
 /* A field of a layout, found in an event class. */
 struct lqn_bound {
 	struct lqn_access access;
-	struct lqn_access part[2];	/* LQN_FIELD_FDS: the way from an element to the number */
+	/* LQN_FIELD_FDS, LQN_FIELD_LAST: the way from an element to the number */
+	struct lqn_access part[2];
 	unsigned n_parts;
 	struct lqn_packet_access *packet;	/* LQN_FIELD_PACKET; owned */
 	void (*store)(const struct lqn_bound *bound, const bt_field *field,

@@ -9,7 +9,9 @@
 
 #define CPU_NAMES "cpu_id|cpu|perf_cpu"
 #define TID_NAMES "tid|perf_tid"
+#define PID_NAMES "pid"
 #define OWN_PREFIX "lqn:"
+#define FILE_PREFIX "span:"	/* of source.lqn.spans */
 
 /* A field that is found beside the payload. */
 struct outer_field {
@@ -25,7 +27,8 @@ struct mark_member {
 struct lqn_binding {
 	const struct lqn_layout_event *layout;	/* lives for ever; NULL: none */
 	struct lqn_record init;		/* what each record starts from */
-	struct outer_field cpu, tid;
+	struct outer_field cpu, tid, pid;	/* pid: of spans alone */
+	struct lqn_access host;			/* likewise; no index: not there */
 	struct lqn_bound *fields;	/* owned */
 	unsigned n_fields;
 	unsigned n_marks, marked;	/* marked: events so far */
@@ -130,7 +133,28 @@ static void bind_outers(struct lqn_binding *binding, const bt_event_class *ec)
 	bind_outer(&binding->tid, "perf_tid", payload, bt_event_borrow_payload_field_const);
 }
 
-static struct lqn_binding *binding_new(const bt_event_class *ec)
+/* What user space knows of its threads and processes: the same outside of PID namespaces. */
+static void bind_span(struct lqn_binding *binding, const bt_event_class *ec)
+{
+	const bt_field_class *common = bt_stream_class_borrow_event_common_context_field_class_const(
+		bt_event_class_borrow_stream_class_const(ec));
+	const bt_field_class *specific =
+		bt_event_class_borrow_specific_context_field_class_const(ec);
+
+	bind_outer(&binding->tid, "vtid", specific, bt_event_borrow_specific_context_field_const);
+	bind_outer(&binding->tid, "vtid", common, bt_event_borrow_common_context_field_const);
+	bind_outer(&binding->pid, PID_NAMES "|vpid", specific,
+		bt_event_borrow_specific_context_field_const);
+	bind_outer(&binding->pid, PID_NAMES "|vpid", common,
+		bt_event_borrow_common_context_field_const);
+	if (g_str_has_prefix(binding->init.name, FILE_PREFIX)) {
+		binding->host = lqn_access_find(
+			bt_event_class_borrow_payload_field_class_const(ec), "host");
+	}
+}
+
+static struct lqn_binding *binding_new(const bt_event_class *ec,
+	const struct lqn_span_layout *spans)
 {
 	struct lqn_binding *binding = g_new0(struct lqn_binding, 1);
 	const bt_field_class *payload = bt_event_class_borrow_payload_field_class_const(ec);
@@ -138,10 +162,13 @@ static struct lqn_binding *binding_new(const bt_event_class *ec)
 
 	name = g_intern_string(name ? name : "unnamed");
 	binding->own = g_str_has_prefix(name, OWN_PREFIX);
-	binding->layout = binding->own ? NULL : lqn_layout_find(name);
-	if (!binding->own && !binding->layout) {
-		binding->layout = lqn_layout_find_span(name);
+	binding->host.index = -1;
+	if (!binding->own) {
+		binding->layout = lqn_layout_find_span(spans, name);
 		binding->span = binding->layout != NULL;
+	}
+	if (!binding->own && !binding->layout) {
+		binding->layout = lqn_layout_find(name);
 	}
 	if (binding->layout) {
 		lqn_record_init(&binding->init, binding->layout);
@@ -157,14 +184,7 @@ static struct lqn_binding *binding_new(const bt_event_class *ec)
 	binding->init.tid = -1;
 	bind_outers(binding, ec);
 	if (binding->span) {
-		/* what user space knows of its threads: the same outside of PID namespaces */
-		bind_outer(&binding->tid, "vtid",
-			bt_event_class_borrow_specific_context_field_class_const(ec),
-			bt_event_borrow_specific_context_field_const);
-		bind_outer(&binding->tid, "vtid",
-			bt_stream_class_borrow_event_common_context_field_class_const(
-				bt_event_class_borrow_stream_class_const(ec)),
-			bt_event_borrow_common_context_field_const);
+		bind_span(binding, ec);
 	}
 	return binding;
 }
@@ -187,13 +207,15 @@ static void binding_free(void *data)
 
 struct lqn_bindings {
 	struct lqn_class_cache *cache;	/* of struct lqn_binding; owned */
+	const struct lqn_span_layout *spans;	/* borrowed; NULL: none */
 };
 
-struct lqn_bindings *lqn_bindings_new(void)
+struct lqn_bindings *lqn_bindings_new(const struct lqn_span_layout *spans)
 {
 	struct lqn_bindings *bindings = g_new0(struct lqn_bindings, 1);
 
 	bindings->cache = lqn_class_cache_new(binding_free);
+	bindings->spans = spans;
 	return bindings;
 }
 
@@ -210,7 +232,7 @@ struct lqn_binding *lqn_bindings_get(struct lqn_bindings *bindings, const bt_eve
 	struct lqn_binding *binding = lqn_class_cache_get(bindings->cache, ec);
 
 	if (G_UNLIKELY(!binding)) {
-		binding = binding_new(ec);
+		binding = binding_new(ec, bindings->spans);
 		if (!lqn_class_cache_put(bindings->cache, ec, binding)) {
 			return NULL;
 		}
@@ -258,6 +280,27 @@ bool lqn_binding_is_span(const struct lqn_binding *binding)
 	return binding->span;
 }
 
+bool lqn_binding_is_of_file(const struct lqn_binding *binding)
+{
+	return binding->span && g_str_has_prefix(binding->init.name, FILE_PREFIX);
+}
+
+char *lqn_binding_host(const struct lqn_binding *binding, const bt_event *event)
+{
+	char *host;
+
+	if (binding->host.shape != LQN_SHAPE_STRING) {
+		return NULL;
+	}
+	host = lqn_access_dup_text(&binding->host, lqn_access_borrow(&binding->host,
+		bt_event_borrow_payload_field_const(event)));
+	if (*host == '\0') {
+		g_free(host);
+		host = NULL;
+	}
+	return host;
+}
+
 bool lqn_binding_is_own(const struct lqn_binding *binding)
 {
 	return binding->own;
@@ -288,6 +331,9 @@ void lqn_binding_fill(const struct lqn_binding *binding, const bt_event *event, 
 	start_record(binding, event, ts, packet_cpu, rec);
 	if (binding->n_fields == 0) {
 		return;
+	}
+	if (binding->span && binding->pid.structure) {
+		rec->span.pid = read_outer(&binding->pid, event);
 	}
 	payload = bt_event_borrow_payload_field_const(event);
 	for (unsigned i = 0; i < binding->n_fields; i++) {

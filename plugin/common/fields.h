@@ -20,8 +20,11 @@ struct lqn_bindings;
 #define LQN_MARK_EVENTS 1000
 #define LQN_MARK_MEMBERS 4
 
-/* An empty cache of bindings, by event class. Free with lqn_bindings_free(). */
-struct lqn_bindings *lqn_bindings_new(void);
+/*
+ * An empty cache of bindings, by event class. `spans`: a layout of spans beside the known ones
+ * (borrowed; NULL: none). Free with lqn_bindings_free().
+ */
+struct lqn_bindings *lqn_bindings_new(const struct lqn_span_layout *spans);
 void lqn_bindings_free(struct lqn_bindings *bindings);
 
 /*
@@ -43,6 +46,14 @@ const struct lqn_layout_event *lqn_binding_layout(const struct lqn_binding *bind
 
 /* Whether this is an event that tells of a span. */
 bool lqn_binding_is_span(const struct lqn_binding *binding);
+
+/* Whether the event is of a span out of a file (source.lqn.spans), whose trace is of no host. */
+bool lqn_binding_is_of_file(const struct lqn_binding *binding);
+
+/*
+ * The host that a span's event names, g_free(); NULL: it names none.
+ */
+char *lqn_binding_host(const struct lqn_binding *binding, const bt_event *event);
 
 /* Whether this is an event of our own vocabulary (`lqn:…`). */
 bool lqn_binding_is_own(const struct lqn_binding *binding);

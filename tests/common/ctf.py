@@ -68,13 +68,13 @@ def encode(fields):
     return out
 
 
-def metadata(host, release, classes, with_tid, trace):
+def metadata(host, release, classes, contexts, trace, domain):
     text = ['/* CTF 1.8 */',
             'trace { major = 1; minor = 8; uuid = "%s"; byte_order = le;' % trace,
             '\tpacket.header := struct { integer { size = 32; align = 8; } magic; integer { size = 8; align = 8; } uuid[16];',
             '\t\tinteger { size = 32; align = 8; } stream_id; }; };',
-            'env { hostname = "%s"; domain = "kernel"; sysname = "Linux"; kernel_release = "%s"; tracer_name = "lttng-modules";'
-            % (host, release),
+            'env { hostname = "%s"; domain = "%s"; sysname = "Linux"; kernel_release = "%s"; tracer_name = "lttng-modules";'
+            % (host, domain, release),
             '\ttracer_major = 2; tracer_minor = 13; };',
             'clock { name = monotonic; freq = 1000000000; offset_s = 0; offset = 0; absolute = true; };',
             'typealias integer { size = 64; align = 8; map = clock.monotonic.value; } := uint64_clock_t;',
@@ -84,7 +84,7 @@ def metadata(host, release, classes, with_tid, trace):
             '\t\tinteger { size = 64; align = 8; } packet_seq_num; integer { size = 64; align = 8; } events_discarded;',
             '\t\tinteger { size = 32; align = 8; } cpu_id; };',
             '\tevent.header := struct { integer { size = 32; align = 8; } id; uint64_clock_t timestamp; };',
-            '\tevent.context := struct { %s _tid; };' % INTEGER if with_tid else '', '};']
+            '\tevent.context := struct { %s };' % ' '.join('%s _%s;' % (INTEGER, name) for name in contexts) if contexts else '', '};']
     for i, (name, body) in enumerate(classes):
         text.append('event { name = "%s"; id = %d; stream_id = 0; fields := struct { %s }; };' % (name, i, body))
     return '\n'.join(text) + '\n'
@@ -96,10 +96,10 @@ def packet(trace, cpu, begin, end, body, number_of, discarded):
     return head + struct.pack('<QQQQQQI', begin, end, size, size, number_of, discarded, cpu) + body
 
 
-def write_host(path, host, events, release):
+def write_host(path, host, events, release, domain='kernel', contexts=('tid',)):
     os.makedirs(path)
-    trace = uuid.uuid5(uuid.NAMESPACE_DNS, host)
-    with_tid = any('tid' in e for e in events)
+    trace = uuid.uuid5(uuid.NAMESPACE_DNS, domain + host)
+    contexts = [name for name in contexts if any(name in e for e in events)]
     classes, streams = [], {}
     for event in events:
         stream = streams.setdefault(event['cpu'], {'packets': [], 'events': b'', 'begin': None, 'end': 0, 'lost': 0})
@@ -115,11 +115,11 @@ def write_host(path, host, events, release):
             stream['begin'] = event['ts']
         stream['end'] = event['ts']
         stream['events'] += struct.pack('<IQ', classes.index(shape), event['ts'])
-        if with_tid:
-            stream['events'] += number(event.get('tid', -1))
+        for name in contexts:
+            stream['events'] += number(event.get(name, -1))
         stream['events'] += encode(event['fields'])
     with open(os.path.join(path, 'metadata'), 'w') as out:
-        out.write(metadata(host, release, classes, with_tid, trace))
+        out.write(metadata(host, release, classes, contexts, trace, domain))
     for cpu, stream in streams.items():
         parts = stream['packets'] + [(stream['begin'], stream['end'], stream['events'], stream['lost'])]
         with open(os.path.join(path, 'channel_%d' % cpu), 'wb') as out:

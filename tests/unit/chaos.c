@@ -354,7 +354,10 @@ static void put_other(struct world *w, int32_t cpu)
 		rec.span.trace = (uint64_t) some_number(w);
 		rec.span.span = (uint64_t) some_number(w);
 		rec.span.parent = (uint64_t) some_number(w);
-		rec.tid = some_tid(w);
+		rec.tid = chaos_below(w->chaos, 2) ? some_tid(w) : -1;
+		rec.span.tid = some_tid(w);
+		rec.span.pid = some_tid(w);
+		rec.span.kind = (uint32_t) some_number(w);
 	}
 	put(w, &rec, "app:phase", cpu);
 }

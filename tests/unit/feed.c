@@ -132,7 +132,8 @@ static void parse_fork(struct feed *feed, struct lqn_record *rec, char **args, g
 	rec->fork.parent_tid = (int32_t) arg(args, n, 0, 0);
 	rec->fork.child_tid = (int32_t) arg(args, n, 1, 0);
 	rec->fork.child_pid = (int32_t) arg(args, n, 2, rec->fork.child_tid);
-	rec->fork.parent_pid = n > 2 ? rec->fork.child_pid : -1;
+	rec->fork.child_vtid = (int32_t) arg(args, n, 3, -1);
+	rec->fork.parent_pid = n > 2 && rec->fork.child_pid != rec->fork.child_tid ? rec->fork.child_pid : -1;
 	put_comm(feed, rec->fork.child_tid, rec->fork.child_comm);
 }
 
@@ -197,6 +198,22 @@ static void parse_state_fd(struct feed *feed, struct lqn_record *rec, char **arg
 	rec->text = g_strdup(args[2]);
 }
 
+static void parse_inside(struct feed *feed, struct lqn_record *rec, char **args, guint n)
+{
+	rec->inside.tid = (int32_t) arg(args, n, 0, 0);
+	rec->inside.vpid = (int32_t) arg(args, n, 1, 0);
+	rec->inside.vtid = (int32_t) arg(args, n, 2, 0);
+}
+
+static void parse_span(struct feed *feed, struct lqn_record *rec, char **args, guint n)
+{
+	bool traced = strcmp(args[0], "traced") == 0;
+
+	rec->span.span = (uint64_t) arg(args, n, 1, 0);
+	rec->span.pid = (int32_t) arg(args, n, 2, -1);
+	*(traced ? &rec->tid : &rec->span.tid) = (int32_t) arg(args, n, 3, -1);
+}
+
 static void parse_mark(struct feed *feed, struct lqn_record *rec, char **args, guint n)
 {
 	rec->name = g_intern_string(args[0]);
@@ -235,6 +252,8 @@ static const struct {
 	{ "complete", "block_rq_complete", parse_block },
 	{ "state", "lttng_statedump_process_state", parse_state },
 	{ "statefd", "lttng_statedump_file_descriptor", parse_state_fd },
+	{ "inside", "lttng_statedump_process_pid_ns", parse_inside },
+	{ "span", "span:begin", parse_span },
 	{ "mark", NULL, parse_mark },
 };
 
@@ -269,7 +288,9 @@ static void parse_record(struct feed *feed, struct lqn_record *rec, char **words
 		if (strcmp(verbs[i].verb, words[0]) == 0) {
 			const char *event = verbs[i].event;
 
-			lqn_record_init(rec, event ? lqn_layout_find(event) : NULL);
+			const struct lqn_layout_event *layout = event ? lqn_layout_find(event) : NULL;
+
+			lqn_record_init(rec, event && !layout ? lqn_layout_find_span(NULL, event) : layout);
 			rec->name = event;
 			verbs[i].parse(feed, rec, words + 1, n - 1);
 			return;

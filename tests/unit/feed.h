@@ -10,11 +10,13 @@
  *   12 c0 +read 5 100         system call begins: its arguments in the order of enum lqn_call, and a /path
  *   13 c0 -read 7             … returns 7; descriptors it made follow: `-pipe2 0 3 4`
  *   14 c0 +irq 30             interrupt; likewise +ipi, +tick, +softirq, +hrtimer, +timer, each with its `-`
- *   15 c0 fork 1 2 [PID]      by thread 1; a thread of process PID, else a process of its own
+ *   15 c0 fork 1 2 [PID [VTID]]	by thread 1; a thread of process PID, else a process of its own; its id inside
  *   16 c0 exec 2 /bin/web     likewise exit 2, free 2
  *   17 c0 queue SKB FROM:PORT TO:PORT BYTES [FLAGS]	packet; likewise `receive`, and `copy SKB BYTES`
  *   18 c0 issue DEVICE [TID [SECTOR]]	likewise `insert`, `complete`
  *   19 c0 state TID PID NAME [STATUS]	dump of the initial state; likewise `statefd PID FD NAME`
+ *   19 c0 inside TID VPID VTID	likewise: its numbers inside of a PID namespace
+ *   20 c0 span HOW ID PID TID	a span begins: `traced` by a tracer, or `told` of by a program
  *   20 c0 mark NAME VALUE     an event of another layer
  *   21 c0 lost 25 7           seven events of the CPU were lost until 25
  *   22 c0 name 5 web          thread 5 is called so from here on, in switches (else: t5)

@@ -2,6 +2,7 @@
 /* The tables of event layouts: names in every tracer's spelling, and rows that can be followed blindly. */
 #include "layout/layout.h"
 
+#include <glib.h>
 #include <string.h>
 
 #include "layout/tables.h"
@@ -73,6 +74,7 @@ static const size_t sizes[] = {
 	[LQN_FIELD_I32] = 4, [LQN_FIELD_U32] = 4, [LQN_FIELD_64] = 8,
 	[LQN_FIELD_COMM] = LQN_COMM_LEN, [LQN_FIELD_TEXT] = sizeof(char *),
 	[LQN_FIELD_FDS] = sizeof(((struct lqn_record *) 0)->exit),
+	[LQN_FIELD_LAST] = 4, [LQN_FIELD_ID] = 8, [LQN_FIELD_SERVICE] = sizeof(char *),
 	[LQN_FIELD_PACKET] = sizeof(((struct lqn_record *) 0)->packet),
 };
 
@@ -87,7 +89,7 @@ static void check_row(const struct lqn_layout_event *row)
 		ck_assert_msg(f->offset == offsetof(struct lqn_record, text) ||
 			f->offset >= offsetof(struct lqn_record, sw),
 			"%s.%s would overwrite the record's head", row->name, f->names);
-		ck_assert_msg((f->kind == LQN_FIELD_TEXT) == (f->offset == offsetof(struct lqn_record, text)),
+		ck_assert_msg((f->kind == LQN_FIELD_TEXT || f->kind == LQN_FIELD_SERVICE) == (f->offset == offsetof(struct lqn_record, text)),
 			"%s.%s: text goes into text only", row->name, f->names);
 		for (const struct lqn_layout_field *g = row->fields; g != f; g++) {
 			ck_assert_msg(g->offset != f->offset || g->kind != f->kind, "%s: %s and %s go to one place",
@@ -132,6 +134,64 @@ START_TEST(every_kind_of_call_has_a_name_of_its_own)
 }
 END_TEST
 
+START_TEST(spans_are_found_by_their_events)
+{
+	static const char *const names[] = { "span:begin", "span:end", "otel:span_start", "otel:span_end", "jaeger_ust:start_span",
+		"jaeger_ust:end_span", "opentelemetry:start_span", "opentelemetry:end_span" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct lqn_layout_event *ev = lqn_layout_find_span(NULL, names[i]);
+
+		ck_assert_msg(ev != NULL && ev->type == (i % 2 ? LQN_REC_SPAN_END : LQN_REC_SPAN_BEGIN), "%s", names[i]);
+		check_row(ev);
+	}
+	ck_assert_ptr_null(lqn_layout_find_span(NULL, "otel:span"));
+}
+END_TEST
+
+START_TEST(a_user_names_events_and_fields_of_spans)
+{
+	char *problem;
+	struct lqn_span_layout *own = lqn_span_layout_new("begin=app:on,end=app:off,span=id|op,service=who,name=what,tid=t", &problem);
+	const struct lqn_layout_event *ev;
+
+	ck_assert_ptr_nonnull(own);
+	ev = lqn_layout_find_span(own, "app:on");
+	ck_assert_ptr_nonnull(ev);
+	check_row(ev);
+	ck_assert_str_eq(ev->fields[0].names, "id|op");
+	ck_assert_str_eq(ev->fields[2].names, "what");	/* the service goes behind the name */
+	ck_assert_str_eq(ev->fields[3].names, "who");
+	ck_assert_int_eq(ev->fields[4].kind, LQN_FIELD_END);
+	ck_assert_int_eq(lqn_layout_find_span(own, "app:off")->type, LQN_REC_SPAN_END);
+	ck_assert_ptr_nonnull(lqn_layout_find_span(own, "otel:span_end"));
+	lqn_span_layout_free(own);
+}
+END_TEST
+
+START_TEST(a_layout_of_spans_that_cannot_be_is_refused)
+{
+	static const struct {
+		const char *text, *problem;
+	} cases[] = {
+		{ "begin=a,end=b", "`span` is missing" },
+		{ "begin=a,end=b,span=", "`span=` names nothing" },
+		{ "begin=a,end=b,span=c,span=d", "`span` is there twice" },
+		{ "begin=a,end=b,span=c,colour=d", "`colour=d` is not" },
+		{ "begin", "`begin` is not" },
+		{ "", "`begin` is missing" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *problem;
+
+		ck_assert_ptr_null(lqn_span_layout_new(cases[i].text, &problem));
+		ck_assert_msg(strncmp(problem, cases[i].problem, strlen(cases[i].problem)) == 0, "%s: %s", cases[i].text, problem);
+		g_free(problem);
+	}
+}
+END_TEST
+
 START_TEST(what_a_trace_does_not_say_is_unknown)
 {
 	struct lqn_record rec;
@@ -154,4 +214,5 @@ END_TEST
 
 SUITE("layout", events_are_found_under_each_tracers_name, events_of_others_are_not_taken_for_the_kernels,
 	short_names_have_no_prefix, every_row_can_be_followed, every_kind_of_call_has_a_name_of_its_own,
+	spans_are_found_by_their_events, a_user_names_events_and_fields_of_spans, a_layout_of_spans_that_cannot_be_is_refused,
 	what_a_trace_does_not_say_is_unknown)

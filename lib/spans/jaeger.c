@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Jaeger's JSON, as its user interface and its query service export it (jaeger, internal model/json/model.go): times in
+ * µs, the parent as a reference, attributes as tags.
+ */
+#include "spans/parse.h"
+
+#include <string.h>
+
+#define NS_PER_US 1000
+
+static const struct {
+	const char *name;
+	enum lqn_span_kind kind;
+} kinds[] = {
+	{ "internal", LQN_SPAN_INTERNAL },
+	{ "server", LQN_SPAN_SERVER },
+	{ "client", LQN_SPAN_CLIENT },
+	{ "producer", LQN_SPAN_PRODUCER },
+	{ "consumer", LQN_SPAN_CONSUMER },
+};
+
+static void take_kind(struct lqn_file_span *span, json_object *value)
+{
+	for (size_t i = 0; json_object_is_type(value, json_type_string) && i < G_N_ELEMENTS(kinds); i++) {
+		if (strcmp(json_object_get_string(value), kinds[i].name) == 0) {
+			span->kind = (uint8_t) kinds[i].kind;
+		}
+	}
+}
+
+static void take_tags(const struct lqn_span_place *place, json_object *list, struct lqn_file_span *span)
+{
+	size_t n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		json_object *tag = json_object_array_get_idx(list, i);
+		json_object *key = lqn_json_member(tag, "key", NULL), *value = lqn_json_member(tag, "value", NULL);
+
+		if (!json_object_is_type(key, json_type_string)) {
+			continue;
+		}
+		if (strcmp(json_object_get_string(key), "span.kind") == 0) {
+			take_kind(span, value);
+		} else {
+			lqn_span_attribute(place, span, json_object_get_string(key), value);
+		}
+	}
+}
+
+void lqn_jaeger_process(const struct lqn_span_place *place, json_object *process, struct lqn_file_span *origin)
+{
+	*origin = lqn_span_blank(place);
+	origin->service = lqn_json_text(place, lqn_json_member(process, "serviceName", NULL));
+	take_tags(place, lqn_json_member(process, "tags", NULL), origin);
+}
+
+static void take_parent(struct lqn_file_span *span, json_object *list)
+{
+	size_t n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+
+	for (size_t i = 0; i < n && span->parent == 0; i++) {
+		json_object *reference = json_object_array_get_idx(list, i);
+		uint64_t high, low;
+
+		/* a reference to another trace is a link, no parent */
+		if (lqn_json_id(lqn_json_member(reference, "traceID", NULL), &high, &low) &&
+				high == span->trace_high && low == span->trace_low) {
+			lqn_json_id(lqn_json_member(reference, "spanID", NULL), NULL, &span->parent);
+		}
+	}
+}
+
+/* ns; 0: not told; -1: out of range. */
+static int64_t time_of(json_object *value)
+{
+	uint64_t number;
+
+	if (!value) {
+		return 0;
+	}
+	return lqn_json_number(value, &number) && number <= INT64_MAX / NS_PER_US ? (int64_t) number * NS_PER_US : -1;
+}
+
+bool lqn_jaeger_span(const struct lqn_span_place *place, json_object *object, const char **process)
+{
+	struct lqn_file_span span = lqn_span_blank(place), origin;
+	json_object *duration = lqn_json_member(object, "duration", NULL);
+	int64_t length = time_of(duration);
+
+	lqn_json_id(lqn_json_member(object, "traceID", NULL), &span.trace_high, &span.trace_low);
+	lqn_json_id(lqn_json_member(object, "spanID", NULL), NULL, &span.id);
+	lqn_json_id(lqn_json_member(object, "parentSpanID", NULL), NULL, &span.parent);
+	take_parent(&span, lqn_json_member(object, "references", NULL));
+	span.begin = time_of(lqn_json_member(object, "startTime", NULL));
+	if (!duration) {
+		span.end = 0;
+	} else if (length >= 0 && span.begin >= 0 && span.begin <= INT64_MAX - length) {
+		span.end = span.begin + length;
+	}
+	span.name = lqn_json_text(place, lqn_json_member(object, "operationName", NULL));
+	take_tags(place, lqn_json_member(object, "tags", NULL), &span);
+	*process = lqn_json_text(place, lqn_json_member(object, "processID", NULL));
+	if (json_object_is_type(lqn_json_member(object, "process", NULL), json_type_object)) {
+		lqn_jaeger_process(place, lqn_json_member(object, "process", NULL), &origin);
+		lqn_span_inherit(&span, &origin);
+	}
+	return lqn_span_add(place, &span);
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+#include "plugin/spans/stream.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "plugin/common/clock.h"
+
+#define TRACE_NAME "spans"
+
+/* A field: what it is called, which of the events have it, and how it is set. */
+struct field {
+	const char *name;
+	enum { TEXT, ID, KIND } type;
+	bool at_end;
+	bool (*set)(bt_field *field, const struct lqn_file_span *span);
+};
+
+static bool set_text(bt_field *field, const char *text)
+{
+	return bt_field_string_set_value(field, text ? text : "") ==
+		BT_FIELD_STRING_SET_VALUE_STATUS_OK;
+}
+
+static bool set_trace_id(bt_field *field, const struct lqn_file_span *span)
+{
+	char text[33];
+
+	snprintf(text, sizeof(text), "%016" PRIx64 "%016" PRIx64, span->trace_high,
+		span->trace_low);
+	return set_text(field, text);
+}
+
+static bool set_id(bt_field *field, uint64_t id)
+{
+	char text[17] = "";
+
+	if (id) {
+		snprintf(text, sizeof(text), "%016" PRIx64, id);
+	}
+	return set_text(field, text);
+}
+
+static bool set_span_id(bt_field *field, const struct lqn_file_span *span)
+{
+	return set_id(field, span->id);
+}
+
+static bool set_parent(bt_field *field, const struct lqn_file_span *span)
+{
+	return set_id(field, span->parent);
+}
+
+static bool set_name(bt_field *field, const struct lqn_file_span *span)
+{
+	return set_text(field, span->name);
+}
+
+static bool set_service(bt_field *field, const struct lqn_file_span *span)
+{
+	return set_text(field, span->service);
+}
+
+static bool set_host(bt_field *field, const struct lqn_file_span *span)
+{
+	return set_text(field, span->host);
+}
+
+static bool set_kind(bt_field *field, const struct lqn_file_span *span)
+{
+	bt_field_integer_unsigned_set_value(field, span->kind);
+	return true;
+}
+
+static bool set_pid(bt_field *field, const struct lqn_file_span *span)
+{
+	bt_field_integer_signed_set_value(field, span->pid);
+	return true;
+}
+
+static bool set_tid(bt_field *field, const struct lqn_file_span *span)
+{
+	bt_field_integer_signed_set_value(field, span->tid);
+	return true;
+}
+
+/* Read again by the row `span:begin` of lib/layout/spans.c. */
+static const struct field fields[] = {
+	{ "trace_id", TEXT, true, set_trace_id },
+	{ "span_id", TEXT, true, set_span_id },
+	{ "parent_span_id", TEXT, false, set_parent },
+	{ "kind", KIND, false, set_kind },
+	{ "name", TEXT, false, set_name },
+	{ "service", TEXT, true, set_service },
+	{ "host", TEXT, true, set_host },
+	{ "pid", ID, true, set_pid },
+	{ "tid", ID, true, set_tid },
+};
+
+static const char *const event_names[] = {
+	[SPANS_BEGIN] = "span:begin",
+	[SPANS_END] = "span:end",
+};
+
+/* ---- classes ------------------------------------------------------------- */
+
+static bool add_label(bt_field_class *fc, uint32_t value)
+{
+	bt_integer_range_set_unsigned *ranges = bt_integer_range_set_unsigned_create();
+	bool ok = ranges && bt_integer_range_set_unsigned_add_range(ranges, value, value) ==
+			BT_INTEGER_RANGE_SET_ADD_RANGE_STATUS_OK &&
+		bt_field_class_enumeration_unsigned_add_mapping(fc, lqn_span_kind_name(value),
+			ranges) == BT_FIELD_CLASS_ENUMERATION_ADD_MAPPING_STATUS_OK;
+
+	bt_integer_range_set_unsigned_put_ref(ranges);
+	return ok;
+}
+
+static bt_field_class *create_kind(bt_trace_class *tc)
+{
+	bt_field_class *fc = bt_field_class_enumeration_unsigned_create(tc);
+
+	for (uint32_t i = 0; fc && i < LQN_SPAN_KINDS; i++) {
+		if (!add_label(fc, i)) {
+			BT_FIELD_CLASS_PUT_REF_AND_RESET(fc);
+		}
+	}
+	return fc;
+}
+
+static bt_field_class *create_field(bt_trace_class *tc, const struct field *field)
+{
+	bt_field_class *fc;
+
+	switch (field->type) {
+	case TEXT:
+		return bt_field_class_string_create(tc);
+	case KIND:
+		fc = create_kind(tc);
+		break;
+	default:
+		fc = bt_field_class_integer_signed_create(tc);
+		break;
+	}
+	if (fc) {
+		bt_field_class_integer_set_field_value_range(fc, 32);
+	}
+	return fc;
+}
+
+static bt_event_class *create_event_class(bt_trace_class *tc, bt_stream_class *sc,
+	enum spans_event which)
+{
+	bt_event_class *ec = bt_event_class_create(sc);
+	bt_field_class *payload = bt_field_class_structure_create(tc);
+	bool ok = ec && payload && bt_event_class_set_name(ec, event_names[which]) ==
+		BT_EVENT_CLASS_SET_NAME_STATUS_OK;
+
+	for (size_t i = 0; ok && i < G_N_ELEMENTS(fields); i++) {
+		bt_field_class *fc;
+
+		if (which == SPANS_END && !fields[i].at_end) {
+			continue;
+		}
+		fc = create_field(tc, &fields[i]);
+		ok = fc && bt_field_class_structure_append_member(payload, fields[i].name, fc) ==
+			BT_FIELD_CLASS_STRUCTURE_APPEND_MEMBER_STATUS_OK;
+		bt_field_class_put_ref(fc);
+	}
+	ok = ok && bt_event_class_set_payload_field_class(ec, payload) ==
+		BT_EVENT_CLASS_SET_FIELD_CLASS_STATUS_OK;
+	bt_field_class_put_ref(payload);
+	if (!ok) {
+		BT_EVENT_CLASS_PUT_REF_AND_RESET(ec);
+	}
+	return ec;
+}
+
+static bool create_classes(struct spans_trace *trace, bt_self_component *self, bt_trace_class *tc)
+{
+	bt_clock_class *clock = lqn_clock_new(self, "unix");
+	bool ok;
+
+	trace->sc = bt_stream_class_create(tc);
+	ok = clock && trace->sc && bt_stream_class_set_name(trace->sc, TRACE_NAME) ==
+			BT_STREAM_CLASS_SET_NAME_STATUS_OK &&
+		bt_stream_class_set_default_clock_class(trace->sc, clock) ==
+			BT_STREAM_CLASS_SET_DEFAULT_CLOCK_CLASS_STATUS_OK;
+	bt_clock_class_put_ref(clock);
+	if (!ok) {
+		return false;
+	}
+	/* What is written without packets, 2.1.1's source.ctf.fs aborts on. */
+	bt_stream_class_set_supports_packets(trace->sc, BT_TRUE, BT_TRUE, BT_TRUE);
+	for (unsigned i = 0; i < SPANS_EVENTS; i++) {
+		trace->classes[i] = create_event_class(tc, trace->sc, (enum spans_event) i);
+		if (!trace->classes[i]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool spans_trace_init(struct spans_trace *trace, bt_self_component *self)
+{
+	bt_trace_class *tc = bt_trace_class_create(self);
+	bool ok;
+
+	*trace = (struct spans_trace) { NULL };
+	ok = tc && create_classes(trace, self, tc);
+	if (ok) {
+		trace->trace = bt_trace_create(tc);
+		ok = trace->trace && bt_trace_set_name(trace->trace, TRACE_NAME) ==
+			BT_TRACE_SET_NAME_STATUS_OK;
+	}
+	bt_trace_class_put_ref(tc);
+	if (!ok) {
+		spans_trace_clear(trace);
+	}
+	return ok;
+}
+
+void spans_trace_clear(struct spans_trace *trace)
+{
+	for (unsigned i = 0; i < SPANS_EVENTS; i++) {
+		BT_EVENT_CLASS_PUT_REF_AND_RESET(trace->classes[i]);
+	}
+	BT_STREAM_CLASS_PUT_REF_AND_RESET(trace->sc);
+	BT_TRACE_PUT_REF_AND_RESET(trace->trace);
+}
+
+/* ---- messages ------------------------------------------------------------ */
+
+bt_message *spans_trace_event(const struct spans_trace *trace, bt_self_message_iterator *iter,
+	const bt_packet *packet, const struct lqn_file_span *span, enum spans_event which)
+{
+	int64_t ts = which == SPANS_BEGIN ? span->begin : span->end;
+	bt_message *msg = bt_message_event_create_with_packet_and_default_clock_snapshot(iter,
+		trace->classes[which], packet, (uint64_t) ts);
+	bt_field *payload;
+	uint64_t n = 0;
+
+	if (!msg) {
+		return NULL;
+	}
+	payload = bt_event_borrow_payload_field(bt_message_event_borrow_event(msg));
+	for (size_t i = 0; i < G_N_ELEMENTS(fields); i++) {
+		if (which == SPANS_END && !fields[i].at_end) {
+			continue;
+		}
+		if (!fields[i].set(bt_field_structure_borrow_member_field_by_index(payload, n++),
+				span)) {
+			bt_message_put_ref(msg);
+			return NULL;
+		}
+	}
+	return msg;
+}
