@@ -29,15 +29,16 @@ def output_is_what_is_printed():
 def parameters_are_those_of_the_code():
     text = open(README).read()
     shown = set(re.findall(r'`([a-z-]+)`', '\n'.join(l.split('|')[2] for l in text.splitlines() if l.startswith('| `filter') or
-                                                     l.startswith('| `sink') or l.startswith('| |'))))
+                                                     l.startswith('| `s') or l.startswith('| |'))))
     known = set()
-    for name in ('causal/causal.c', 'model/model.c'):
+    for name in ('causal/causal.c', 'model/model.c', 'spans/spans.c'):
         known |= set(re.findall(r'\{ "([a-z-]+)", LQN_PARAM_', open(os.path.join(ROOT, 'plugin', name)).read()))
     assert shown == known, 'README.md alone: %s, the code alone: %s' % (shown - known, known - shown)
 
 
 def manual_has_the_parameters_of_the_code():
-    for page, name in (('filter.lqn.causal', 'causal/causal.c'), ('sink.lqn.model', 'model/model.c')):
+    for page, name in (('filter.lqn.causal', 'causal/causal.c'), ('sink.lqn.model', 'model/model.c'),
+                       ('source.lqn.spans', 'spans/spans.c')):
         text = open(os.path.join(ROOT, 'doc/man/babeltrace2-%s.7.scd' % page)).read()
         section = text.split('# INITIALIZATION PARAMETERS\n')[1].split('\n# ')[0]
         shown = set(re.findall(r'\*([a-z-]+)\*', ' '.join(l.split(' = ')[0] for l in section.splitlines() if l.startswith('*'))))
