@@ -10,44 +10,19 @@
 #include <string.h>
 
 #include "causal/descriptors.h"
+#include "causal/words.h"
 
 /* Numbers of Linux that calls are told apart by. */
 #define EINPROGRESS_ 115
-#define EAGAIN_ 11
 #define MSG_WAITALL_ 0x100
-#define FUTEX_COMMAND 0x7f
 #define TIMER_ABSTIME_ 1
 #define BYTES_MAX INT64_C(0x7fffffff)	/* no call moves more */
+#define MESSAGES_MAX 1024		/* nor more messages */
 
 /*
  * Calls after a wait on descriptors among which the receive of what woke the thread is looked for.
  */
 #define VOTER_CALLS 5
-
-enum futex_does { FUTEX_WAITS, FUTEX_WAKES, FUTEX_ELSE };
-
-static enum futex_does futex_does(int64_t op)
-{
-	static const uint8_t does[] = {
-		[0] = FUTEX_WAITS,	/* WAIT */
-		[1] = FUTEX_WAKES,	/* WAKE */
-		[2] = FUTEX_ELSE,	/* FD */
-		[3] = FUTEX_WAKES,	/* REQUEUE */
-		[4] = FUTEX_WAKES,	/* CMP_REQUEUE */
-		[5] = FUTEX_WAKES,	/* WAKE_OP */
-		[6] = FUTEX_WAITS,	/* LOCK_PI */
-		[7] = FUTEX_WAKES,	/* UNLOCK_PI */
-		[8] = FUTEX_ELSE,	/* TRYLOCK_PI */
-		[9] = FUTEX_WAITS,	/* WAIT_BITSET */
-		[10] = FUTEX_WAKES,	/* WAKE_BITSET */
-		[11] = FUTEX_WAITS,	/* WAIT_REQUEUE_PI */
-		[12] = FUTEX_WAKES,	/* CMP_REQUEUE_PI */
-		[13] = FUTEX_WAITS,	/* LOCK_PI2 */
-	};
-
-	op &= FUTEX_COMMAND;
-	return op >= 0 && op < (int64_t) sizeof(does) ? does[op] : FUTEX_ELSE;
-}
 
 /* ---- what a call works on ---- */
 
@@ -55,7 +30,7 @@ static enum futex_does futex_does(int64_t op)
  * Calls on message queues tell what a descriptor older than the trace is, which has a path like a
  * file's.
  */
-static void set_object(struct lqn_open_call *call, struct lqn_object *object)
+void lqn_call_set_object(struct lqn_open_call *call, struct lqn_object *object)
 {
 	bool queue = call->kind == LQN_CALL_MQ_SEND || call->kind == LQN_CALL_MQ_RECEIVE;
 
@@ -67,13 +42,23 @@ static void set_object(struct lqn_open_call *call, struct lqn_object *object)
 	call->object_id = object ? lqn_object_real(object)->id : 0;
 }
 
+/* What a call moves bytes through; NULL: nothing known. Borrowed. */
+static struct lqn_object *channel_of(struct lqn_step *step, const struct lqn_open_call *call)
+{
+	if (call->kind == LQN_CALL_MSGSND || call->kind == LQN_CALL_MSGRCV) {
+		return lqn_channel_ipc(&step->causal->channels, LQN_OBJ_QUEUE,
+			(int32_t) call->arg[0]);
+	}
+	return lqn_step_channel(step, call->arg[0]);
+}
+
 /* ---- entries ---- */
 
 static void enter_send(struct lqn_step *step, struct lqn_open_call *call)
 {
-	struct lqn_object *object = lqn_step_channel(step, call->arg[0]);
+	struct lqn_object *object = channel_of(step, call);
 
-	set_object(call, object);
+	lqn_call_set_object(call, object);
 	if (object) {
 		call->message = lqn_channel_send_begin(object, step->thread->key, call->begin,
 			call->kind == LQN_CALL_MQ_SEND && call->arg[2] > 0 ?
@@ -88,8 +73,9 @@ static void enter_send(struct lqn_step *step, struct lqn_open_call *call)
 
 static void enter_receive(struct lqn_step *step, struct lqn_open_call *call)
 {
-	set_object(call, lqn_step_channel(step, call->arg[0]));
-	if (call->object) {
+	lqn_call_set_object(call, channel_of(step, call));
+	/* who waits for one type of message does not say that no other is there */
+	if (call->object && (call->kind != LQN_CALL_MSGRCV || call->arg[2] == 0)) {
 		call->receiving = true;
 		call->object->receiving++;
 	}
@@ -107,7 +93,7 @@ static void enter_receive(struct lqn_step *step, struct lqn_open_call *call)
 
 static void enter_on_fd(struct lqn_step *step, struct lqn_open_call *call)
 {
-	set_object(
+	lqn_call_set_object(
 		call, lqn_fd_table_get(lqn_causal_fds(step->causal, step->thread), call->arg[0]));
 }
 
@@ -126,26 +112,17 @@ static void enter_connect(struct lqn_step *step, struct lqn_open_call *call)
 	}
 }
 
-static void enter_futex(struct lqn_step *step, struct lqn_open_call *call)
-{
-	if (futex_does(call->arg[1]) != FUTEX_ELSE) {
-		call->object_id = lqn_channel_word(&step->causal->channels,
-			lqn_causal_process(step->causal, step->thread)->pid,
-			(uint64_t) call->arg[0]);
-	}
-}
-
 /* ---- exits ---- */
 
-static void tell_send(struct lqn_step *step, const struct lqn_open_call *call, int64_t bytes,
-	int64_t cpu)
+static void tell_send(struct lqn_step *step, const struct lqn_open_call *call, uint64_t seq,
+	int64_t bytes, int64_t cpu)
 {
 	struct lqn_event ev = { .type = LQN_EV_SEND };
 
 	lqn_channel_announce(lqn_object_real(call->object), false);
 	ev.send.thread = step->thread->key;
 	ev.send.object = call->object_id;
-	ev.send.seq = call->message;
+	ev.send.seq = seq;
 	ev.send.begin = call->begin;
 	ev.send.end = step->rec->ts;
 	ev.send.cpu_begin = call->cpu_begin;
@@ -182,14 +159,43 @@ static bool carries_messages(struct lqn_object *object)
 	return lqn_object_is_channel(object) && object->kind != LQN_OBJ_FILE;
 }
 
+/* Datagrams are counted where one call moves several of them. */
+static bool is_datagram(const struct lqn_open_call *call)
+{
+	const struct lqn_object *object = lqn_object_real(call->object);
+
+	return object && (object->kind == LQN_OBJ_DATAGRAM || object->kind == LQN_OBJ_UDP);
+}
+
+/* The call has sent `n` messages, whose lengths the trace does not show. */
+static void send_several(struct lqn_step *step, const struct lqn_open_call *call, int64_t n,
+	int64_t cpu)
+{
+	uint64_t seqs[MESSAGES_MAX] = { call->message };
+
+	for (int64_t i = 1; i < n; i++) {
+		seqs[i] = lqn_channel_send_begin(
+			call->object, step->thread->key, call->begin, 0);
+	}
+	for (int64_t i = 0; i < n; i++) {
+		tell_send(step, call, seqs[i], 1, cpu);
+		lqn_channel_send_end(call->object, call->object_id, seqs[i], step->rec->ts, 1);
+	}
+}
+
 static void exit_send(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
 {
-	int64_t bytes = call->kind == LQN_CALL_MQ_SEND && ret == 0 ? MAX(call->arg[1], 1) : ret;
+	bool queue = call->kind == LQN_CALL_MQ_SEND || call->kind == LQN_CALL_MSGSND;
+	int64_t bytes = queue && ret == 0 ? MAX(call->arg[1], 1) : ret;
 
+	if (call->kind == LQN_CALL_SENDMMSG && ret > 0 && call->message && is_datagram(call)) {
+		send_several(step, call, MIN(ret, MESSAGES_MAX), cpu);
+		return;
+	}
 	bytes = MIN(bytes, BYTES_MAX);
 	if (call->object && call->message) {
 		if (bytes > 0 && carries_messages(call->object)) {
-			tell_send(step, call, bytes, cpu);
+			tell_send(step, call, call->message, bytes, cpu);
 		}
 		lqn_channel_send_end(
 			call->object, call->object_id, call->message, step->rec->ts, bytes);
@@ -202,7 +208,17 @@ static void exit_send(struct lqn_step *step, struct lqn_open_call *call, int64_t
 static void exit_receive(struct lqn_step *step, struct lqn_open_call *call, int64_t ret,
 	int64_t cpu)
 {
-	if (call->object && ret > 0) {
+	if (call->object && call->object->kind == LQN_OBJ_NOTIFY) {
+		lqn_exit_notice(step, call, ret, cpu);
+	} else if (call->kind == LQN_CALL_RECVMMSG && is_datagram(call)) {
+		for (int64_t i = 0; i < MIN(ret, MESSAGES_MAX); i++) {
+			receive(step, call, call->object, 1, cpu);
+			call->found_empty = false;
+			call->woken_from = 0;
+		}
+	} else if (call->object && call->kind == LQN_CALL_MSGRCV && ret == 0) {
+		receive(step, call, call->object, 1, cpu);	/* it has a type, and no text */
+	} else if (call->object && ret > 0) {
 		receive(step, call, call->object, MIN(ret, BYTES_MAX), cpu);
 	}
 }
@@ -220,44 +236,8 @@ static void exit_connect(struct lqn_step *step, struct lqn_open_call *call, int6
 	}
 }
 
-static void exit_futex(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
-{
-	enum futex_does does = futex_does(call->arg[1]);
-	struct lqn_event ev = { 0 };
-
-	if (does == FUTEX_WAITS && (call->blocked || ret == -EAGAIN_)) {
-		ev.type = LQN_EV_FUTEX_WAIT;
-		ev.futex_wait.thread = step->thread->key;
-		ev.futex_wait.object = call->object_id;
-		ev.futex_wait.begin = call->begin;
-		ev.futex_wait.end = step->rec->ts;
-		ev.futex_wait.cpu_begin = call->cpu_begin;
-		ev.futex_wait.cpu_end = cpu;
-		ev.futex_wait.ret = ret;
-		ev.futex_wait.blocked = call->blocked;
-		lqn_causal_emit(step->causal, &ev);
-	} else if (does == FUTEX_WAKES) {
-		ev.type = LQN_EV_FUTEX_WAKE;
-		ev.futex_wake.thread = step->thread->key;
-		ev.futex_wake.object = call->object_id;
-		ev.futex_wake.begin = call->begin;
-		ev.futex_wake.end = step->rec->ts;
-		ev.futex_wake.cpu_begin = call->cpu_begin;
-		ev.futex_wake.cpu_end = cpu;
-		do {
-			uint32_t i = ev.futex_wake.index;
-
-			if (i < call->n_woken) {
-				ev.futex_wake.woken = call->woken[i].thread;
-				ev.futex_wake.woken_object = call->woken[i].object;
-				ev.futex_wake.woken_at = call->woken[i].ts;
-			}
-			lqn_causal_emit(step->causal, &ev);
-		} while (++ev.futex_wake.index < call->n_woken);
-	}
-}
-
-static void exit_sleep(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+void lqn_step_tell_sleep(struct lqn_step *step, const struct lqn_open_call *call, bool absolute,
+	int64_t cpu)
 {
 	struct lqn_event ev = { .type = LQN_EV_SLEEP };
 
@@ -266,8 +246,13 @@ static void exit_sleep(struct lqn_step *step, struct lqn_open_call *call, int64_
 	ev.sleep.end = step->rec->ts;
 	ev.sleep.cpu_begin = call->cpu_begin;
 	ev.sleep.cpu_end = cpu;
-	ev.sleep.absolute = call->arg[0] == TIMER_ABSTIME_;
+	ev.sleep.absolute = absolute;
 	lqn_causal_emit(step->causal, &ev);
+}
+
+static void exit_sleep(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+{
+	lqn_step_tell_sleep(step, call, call->arg[0] == TIMER_ABSTIME_, cpu);
 }
 
 /* ---- the table ---- */
@@ -286,18 +271,24 @@ static const struct {
 	[LQN_CALL_MQ_SEND] = { LQN_CLASS_SEND, enter_send, exit_send },
 	[LQN_CALL_SENDFILE] = { LQN_CLASS_SEND, enter_send, exit_send },
 	[LQN_CALL_SPLICE] = { LQN_CLASS_SEND, enter_send, exit_send },
+	[LQN_CALL_MSGSND] = { LQN_CLASS_SEND, enter_send, exit_send },
 	[LQN_CALL_READ] = { LQN_CLASS_RECEIVE, enter_receive, exit_receive },
 	[LQN_CALL_READV] = { LQN_CLASS_RECEIVE, enter_receive, exit_receive },
 	[LQN_CALL_RECVFROM] = { LQN_CLASS_RECEIVE, enter_receive, exit_receive },
 	[LQN_CALL_RECVMSG] = { LQN_CLASS_RECEIVE, enter_receive, exit_receive },
 	[LQN_CALL_RECVMMSG] = { LQN_CLASS_RECEIVE, enter_receive, exit_receive },
 	[LQN_CALL_MQ_RECEIVE] = { LQN_CLASS_RECEIVE, enter_receive, exit_receive },
+	[LQN_CALL_MSGRCV] = { LQN_CLASS_RECEIVE, enter_receive, exit_receive },
 	[LQN_CALL_EPOLL_WAIT] = { LQN_CLASS_POLL, enter_on_fd, NULL },
 	[LQN_CALL_POLL] = { LQN_CLASS_POLL, NULL, NULL },
 	[LQN_CALL_SELECT] = { LQN_CLASS_POLL, NULL, NULL },
 	[LQN_CALL_ACCEPT] = { LQN_CLASS_ACCEPT, enter_accept, lqn_exit_accept },
 	[LQN_CALL_SLEEP] = { LQN_CLASS_SLEEP, NULL, exit_sleep },
-	[LQN_CALL_FUTEX] = { LQN_CLASS_FUTEX, enter_futex, exit_futex },
+	[LQN_CALL_FUTEX] = { LQN_CLASS_FUTEX, lqn_enter_futex, lqn_exit_futex },
+	[LQN_CALL_FLOCK] = { LQN_CLASS_LOCK, lqn_enter_flock, lqn_exit_flock },
+	[LQN_CALL_SEMOP] = { LQN_CLASS_SEMAPHORE, lqn_enter_semop, lqn_exit_semop },
+	[LQN_CALL_SEMCTL] = { LQN_CLASS_SEMAPHORE, lqn_enter_semop, lqn_exit_semctl },
+	[LQN_CALL_MSGCTL] = { LQN_CLASS_OTHER, NULL, lqn_exit_msgctl },
 	[LQN_CALL_PREAD] = { LQN_CLASS_FILE, NULL, NULL },
 	[LQN_CALL_PWRITE] = { LQN_CLASS_FILE, NULL, NULL },
 	[LQN_CALL_FSYNC] = { LQN_CLASS_FILE, NULL, NULL },
@@ -312,11 +303,20 @@ static const struct {
 	[LQN_CALL_CONNECT] = { LQN_CLASS_CONNECT, enter_connect, exit_connect },
 	[LQN_CALL_BIND] = { LQN_CLASS_OTHER, enter_on_fd, lqn_exit_bind },
 	[LQN_CALL_LISTEN] = { LQN_CLASS_OTHER, enter_on_fd, lqn_exit_listen },
-	[LQN_CALL_CLOSE] = { LQN_CLASS_OTHER, lqn_enter_close, NULL },
-	[LQN_CALL_CLOSE_RANGE] = { LQN_CLASS_OTHER, NULL, lqn_exit_close_range },
+	[LQN_CALL_SIGNALFD] = { LQN_CLASS_OTHER, NULL, lqn_exit_notifier },
+	[LQN_CALL_TIMERFD_SETTIME] = { LQN_CLASS_OTHER, NULL, lqn_exit_timerfd_settime },
+	[LQN_CALL_PIDFD_OPEN] = { LQN_CLASS_OTHER, NULL, lqn_exit_notifier },
+	[LQN_CALL_PIDFD_GETFD] = { LQN_CLASS_OTHER, NULL, lqn_exit_pidfd_getfd },
+	[LQN_CALL_IO_URING_ENTER] = { LQN_CLASS_RING, NULL, NULL },
+	[LQN_CALL_EPOLL_CTL] = { LQN_CLASS_CONTROL, enter_on_fd, NULL },
+	[LQN_CALL_SHUTDOWN] = { LQN_CLASS_CLOSE, NULL, NULL },
+	[LQN_CALL_CLOSE] = { LQN_CLASS_CLOSE, lqn_enter_close, lqn_exit_closing_lock },
+	[LQN_CALL_CLOSE_RANGE] = { LQN_CLASS_CLOSE, NULL, lqn_exit_close_range },
 	[LQN_CALL_DUP] = { LQN_CLASS_OTHER, NULL, lqn_exit_dup },
-	[LQN_CALL_DUP2] = { LQN_CLASS_OTHER, NULL, lqn_exit_dup },
-	[LQN_CALL_FCNTL] = { LQN_CLASS_OTHER, NULL, lqn_exit_fcntl },
+	[LQN_CALL_DUP2] = { LQN_CLASS_CLOSE, NULL, lqn_exit_dup },
+	[LQN_CALL_FCNTL] = { LQN_CLASS_LOCK, lqn_enter_record_lock, lqn_exit_fcntl },
+	[LQN_CALL_CLONE] = { LQN_CLASS_CLONE, NULL, NULL },
+	[LQN_CALL_WAIT] = { LQN_CLASS_WAIT, NULL, NULL },
 	[LQN_CALL_KILL] = { LQN_CLASS_KILL, NULL, NULL },
 	[LQN_CALL_EXIT] = { LQN_CLASS_EXIT, NULL, NULL },
 	[LQN_CALL_PATH] = { LQN_CLASS_FILE, NULL, NULL },
@@ -336,7 +336,7 @@ void lqn_step_call_entry(struct lqn_step *step)
 	if (!thread) {
 		return;
 	}
-	step->causal->have_calls = true;
+	step->causal->have_calls = thread->called = true;
 	call = &thread->call;
 	if (call->kind != LQN_CALL_NONE) {
 		lqn_open_call_clear(call);	/* its exit was lost, or it never returned */
@@ -397,6 +397,8 @@ void lqn_step_call_exit(struct lqn_step *step)
 	if (calls[call->kind].exit) {
 		calls[call->kind].exit(step, call, step->rec->exit.ret, cpu);
 	}
+	thread->last_call = call->kind;
+	thread->last_call_end = step->rec->ts;
 	lqn_open_call_clear(call);
 }
 

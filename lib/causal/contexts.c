@@ -214,65 +214,6 @@ static void woken_by_interrupt(const struct lqn_step *step, const struct lqn_thr
 	}
 }
 
-static uint8_t cause_of_call(const struct lqn_thread *by)
-{
-	static const uint8_t causes[] = {
-		[LQN_CLASS_OTHER] = LQN_CAUSE_THREAD,
-		[LQN_CLASS_SEND] = LQN_CAUSE_MESSAGE,
-		[LQN_CLASS_RECEIVE] = LQN_CAUSE_SPACE,
-		[LQN_CLASS_POLL] = LQN_CAUSE_THREAD,
-		[LQN_CLASS_ACCEPT] = LQN_CAUSE_THREAD,
-		[LQN_CLASS_FUTEX] = LQN_CAUSE_FUTEX,
-		[LQN_CLASS_CONNECT] = LQN_CAUSE_CONNECT,
-		[LQN_CLASS_SLEEP] = LQN_CAUSE_THREAD,
-		[LQN_CLASS_FILE] = LQN_CAUSE_THREAD,
-		[LQN_CLASS_KILL] = LQN_CAUSE_SIGNAL,
-		[LQN_CLASS_EXIT] = LQN_CAUSE_CHILD,
-	};
-
-	if (by->exited) {
-		return LQN_CAUSE_CHILD;
-	}
-	if (by->call.kind == LQN_CALL_NONE) {
-		return by->kernel ? LQN_CAUSE_WORKER : LQN_CAUSE_FAULT;
-	}
-	return causes[lqn_call_class(by->call.kind)];
-}
-
-static void woken_by_thread(const struct lqn_step *step, const struct lqn_thread *target,
-	struct lqn_waker *waker)
-{
-	const struct lqn_thread *by = step->thread;
-
-	if (step->cpu->depth > 0 && by->call.kind != LQN_CALL_NONE && !lqn_step_brings_own(step)) {
-		/*
-		 * the softirq that the call entered also takes what another CPU or a device has
-		 * left there
-		 */
-		waker->cause = LQN_CAUSE_NETWORK;
-		waker->via = lqn_step_arrival(step, target);
-		return;
-	}
-	waker->by = by->key;
-	waker->call = by->call.kind;
-	if (by->call.kind != LQN_CALL_NONE) {
-		waker->cause = cause_of_call(by);
-		waker->via = by->call.object_id;
-	} else if (step->cpu->arrival.ts >= 0) {
-		waker->cause = LQN_CAUSE_NETWORK;
-		waker->via = lqn_step_arrival(step, target);
-	} else if (step->cpu->completed) {
-		waker->cause = LQN_CAUSE_DISK;
-		waker->via = step->cpu->completed;
-	} else {
-		waker->cause = cause_of_call(by);
-	}
-	/* on the CPU that takes the thread, which need not be the waker's */
-	if (step->rec->type == LQN_REC_WAKEUP || step->cpu->in_hole) {
-		waker->evidence = LQN_INFERRED;
-	}
-}
-
 /*
  * True for a sched_wakeup in the place of a sched_waking that the trace lacks: it happens where the
  * thread is taken.
@@ -297,7 +238,7 @@ struct lqn_waker lqn_step_waker(const struct lqn_step *step, const struct lqn_th
 		waker.cause = LQN_CAUSE_DEVICE;
 		waker.via = (uint64_t) cpu->last_irq;
 	} else if (step->thread) {
-		woken_by_thread(step, target, &waker);
+		lqn_step_woken_by_thread(step, target, &waker);
 	} else if (cpu->known) {
 		/* an idle CPU does nothing of its own: an interrupt that is not traced */
 		waker.cause = LQN_CAUSE_INTERRUPT;

@@ -3,6 +3,9 @@
 /* System calls that make, double, and close descriptors, and what these stand for. */
 #include "causal/descriptors.h"
 
+#include "causal/words.h"
+#include "layout/layout.h"
+
 /* Socket families and types, and other numbers of Linux that calls are told apart by. */
 #define FAMILY_UNIX 1
 #define FAMILY_INET 2
@@ -14,6 +17,8 @@
 #define F_DUPFD_ 0
 #define F_DUPFD_CLOEXEC_ 1030
 #define CLOSE_RANGE_CLOEXEC_ 4
+#define TFD_TIMER_ABSTIME_ 1
+#define IPC_RMID_ 0
 #define S_IFMT_ 0170000
 #define S_IFIFO_ 0010000
 
@@ -62,6 +67,7 @@ struct lqn_object *lqn_step_channel(struct lqn_step *step, int64_t fd)
 
 void lqn_enter_close(struct lqn_step *step, struct lqn_open_call *call)
 {
+	lqn_enter_closing_lock(step, call);
 	put_fd(step, call->arg[0], NULL);
 }
 
@@ -208,6 +214,7 @@ void lqn_exit_dup(struct lqn_step *step, struct lqn_open_call *call, int64_t ret
 void lqn_exit_fcntl(struct lqn_step *step, struct lqn_open_call *call, int64_t ret,
 	int64_t cpu)
 {
+	lqn_exit_record_lock(step, call, ret, cpu);
 	if (call->arg[1] == F_DUPFD_ || call->arg[1] == F_DUPFD_CLOEXEC_) {
 		lqn_exit_dup(step, call, ret, cpu);
 	}
@@ -226,5 +233,63 @@ void lqn_exit_close_range(struct lqn_step *step, struct lqn_open_call *call, int
 	for (int64_t fd = call->arg[0]; fd < end && (call->arg[1] < 0 || fd <= call->arg[1]);
 			fd++) {
 		lqn_fd_table_set(fds, fd, NULL);
+	}
+}
+
+void lqn_exit_notifier(struct lqn_step *step, struct lqn_open_call *call, int64_t ret,
+	int64_t cpu)
+{
+	struct lqn_object *object = lqn_object_new(&step->causal->channels, LQN_OBJ_NOTIFY,
+		step->thread->key, lqn_layout_short_name(step->rec->name));
+
+	if (call->kind == LQN_CALL_PIDFD_OPEN) {
+		object->pid = (int32_t) call->arg[0];
+	}
+	exit_fd(step, ret, object);
+}
+
+/* A timer's descriptor that is waited for is a sleep, in steps of the clock if it goes off by itself. */
+void lqn_exit_notice(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+{
+	struct lqn_object *object = call->object;
+
+	if (call->blocked && ret > 0 && object->name &&
+			g_str_has_prefix(object->name, "timerfd")) {
+		lqn_step_tell_sleep(step, call, object->absolute || !object->armed, cpu);
+		object->armed = false;
+	}
+}
+
+void lqn_exit_timerfd_settime(struct lqn_step *step, struct lqn_open_call *call, int64_t ret,
+	int64_t cpu)
+{
+	struct lqn_object *object = lqn_fd_table_get(
+		lqn_causal_fds(step->causal, step->thread), call->arg[0]);
+
+	if (object && ret >= 0) {
+		object->armed = true;
+		object->absolute = call->arg[1] > 0 && (call->arg[1] & TFD_TIMER_ABSTIME_);
+	}
+}
+
+void lqn_exit_pidfd_getfd(struct lqn_step *step, struct lqn_open_call *call, int64_t ret,
+	int64_t cpu)
+{
+	struct lqn_causal *c = step->causal;
+	struct lqn_object *pidfd = lqn_fd_table_get(lqn_causal_fds(c, step->thread), call->arg[0]);
+	struct lqn_process *other = pidfd && pidfd->pid > 0 ?
+		lqn_host_find_process(&c->host, pidfd->pid) : NULL;
+
+	if (is_fd(ret)) {
+		put_fd(step, ret, other && other->fds ?
+			lqn_fd_table_get(other->fds, call->arg[1]) : NULL);
+	}
+}
+
+void lqn_exit_msgctl(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+{
+	if (ret >= 0 && (call->arg[1] & 0xff) == IPC_RMID_) {
+		lqn_channel_forget_ipc(&step->causal->channels, LQN_OBJ_QUEUE,
+			(int32_t) call->arg[0]);
 	}
 }

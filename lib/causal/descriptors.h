@@ -38,6 +38,16 @@ void lqn_exit_dup(struct lqn_step *step, struct lqn_open_call *call, int64_t ret
 	int64_t cpu);
 void lqn_exit_fcntl(struct lqn_step *step, struct lqn_open_call *call, int64_t ret,
 	int64_t cpu);
+/* A descriptor by which the kernel tells of something. */
+void lqn_exit_notifier(struct lqn_step *step, struct lqn_open_call *call, int64_t ret,
+	int64_t cpu);
+/* It is read. */
+void lqn_exit_notice(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu);
+void lqn_exit_timerfd_settime(struct lqn_step *step, struct lqn_open_call *call, int64_t ret,
+	int64_t cpu);
+void lqn_exit_pidfd_getfd(struct lqn_step *step, struct lqn_open_call *call, int64_t ret,
+	int64_t cpu);
+void lqn_exit_msgctl(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu);
 void lqn_exit_close_range(struct lqn_step *step, struct lqn_open_call *call, int64_t ret,
 	int64_t cpu);
 

@@ -118,9 +118,18 @@ bool lqn_cpu_in_task(const struct lqn_cpu *cpu);
 /* The waker of `target` at this step. */
 struct lqn_waker lqn_step_waker(const struct lqn_step *step, const struct lqn_thread *target);
 
+/* causes.c: why step->thread, which is not interrupted, wakes `target` */
+void lqn_step_woken_by_thread(const struct lqn_step *step, const struct lqn_thread *target,
+	struct lqn_waker *waker);
+
 /* calls.c: system calls */
 void lqn_step_call_entry(struct lqn_step *step);
 void lqn_step_call_exit(struct lqn_step *step);
+/* Makes `object` (NULL: none) what the call works on. */
+void lqn_call_set_object(struct lqn_open_call *call, struct lqn_object *object);
+/* Tells that a thread has waited for time to pass. */
+void lqn_step_tell_sleep(struct lqn_step *step, const struct lqn_open_call *call, bool absolute,
+	int64_t cpu);
 /* Tells of an open call that will not end within the trace. */
 void lqn_causal_end_call(struct lqn_causal *causal, struct lqn_thread *thread, int64_t ts);
 
@@ -171,6 +180,14 @@ enum lqn_call_class {
 	LQN_CLASS_FILE,
 	LQN_CLASS_KILL,
 	LQN_CLASS_EXIT,
+	LQN_CLASS_LOCK,		/* of a file */
+	LQN_CLASS_SEMAPHORE,
+	LQN_CLASS_CLOSE,	/* of a descriptor, or of a connection */
+	LQN_CLASS_CLONE,
+	LQN_CLASS_WAIT,		/* for a child */
+	LQN_CLASS_CONTROL,	/* of what an epoll descriptor waits for */
+	LQN_CLASS_RING,		/* io_uring */
+	LQN_CLASS_COUNT
 };
 enum lqn_call_class lqn_call_class(uint8_t call);
 

@@ -74,10 +74,20 @@ static void connect_wakes(struct lqn_step *step, struct lqn_open_call *mine,
 	lqn_channel_connect_queued(mine->object);
 }
 
-static void futex_wakes(struct lqn_step *step, struct lqn_open_call *mine,
+/* Who waits for a word is woken by who works on one of the same kind, or closes a locked file. */
+static void word_wakes(struct lqn_step *step, struct lqn_open_call *mine,
 	struct lqn_thread *target)
 {
-	if (mine->n_woken < LQN_WOKEN_MAX && target->call.kind == LQN_CALL_FUTEX) {
+	enum lqn_call_class its = lqn_call_class(target->call.kind);
+	enum lqn_call_class class = lqn_call_class(mine->kind);
+
+	if (its != class && !(its == LQN_CLASS_LOCK && class == LQN_CLASS_CLOSE)) {
+		return;
+	}
+	if (target->call.object_id == 0) {
+		target->call.object_id = mine->object_id;	/* it waits for several; this is the one */
+	}
+	if (mine->n_woken < LQN_WOKEN_MAX) {
 		mine->woken[mine->n_woken++] = (struct lqn_woken) {
 			target->key, target->call.object_id, step->rec->ts
 		};
@@ -91,8 +101,10 @@ void lqn_step_call_wakes(struct lqn_step *step, struct lqn_thread *target)
 		[LQN_CLASS_SEND] = send_wakes,
 		[LQN_CLASS_RECEIVE] = receive_wakes,
 		[LQN_CLASS_CONNECT] = connect_wakes,
-		[LQN_CLASS_FUTEX] = futex_wakes,
-		[LQN_CLASS_EXIT] = NULL,
+		[LQN_CLASS_FUTEX] = word_wakes,
+		[LQN_CLASS_LOCK] = word_wakes,
+		[LQN_CLASS_SEMAPHORE] = word_wakes,
+		[LQN_CLASS_CLOSE] = word_wakes,
 	};
 	enum lqn_call_class class;
 

@@ -54,6 +54,8 @@ void lqn_channels_init(struct lqn_channels *channels, lqn_event_func emit, void 
 		g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, unpin_listener);
 	channels->words = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL,
 		(GDestroyNotify) g_hash_table_unref);
+	channels->ipc = g_hash_table_new_full(
+		g_int64_hash, g_int64_equal, g_free, (GDestroyNotify) lqn_object_unpin);
 	channels->addresses = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	g_queue_init(&channels->line);
 	g_queue_init(&channels->orphans);
@@ -68,6 +70,7 @@ void lqn_channels_clear(struct lqn_channels *channels)
 		lqn_object_unpin(object);
 	}
 	g_hash_table_destroy(channels->addresses);
+	g_hash_table_destroy(channels->ipc);
 	g_hash_table_destroy(channels->listeners);
 	g_hash_table_destroy(channels->words);
 	g_hash_table_destroy(channels->by_path);
@@ -127,6 +130,33 @@ struct lqn_object *lqn_channel_by_path(struct lqn_channels *channels, enum lqn_o
 		g_hash_table_insert(channels->by_path, object->name, object);
 	}
 	return object;
+}
+
+static int64_t ipc_key(enum lqn_object_kind kind, int32_t id)
+{
+	return (int64_t) kind << 32 | (uint32_t) id;
+}
+
+struct lqn_object *lqn_channel_ipc(struct lqn_channels *channels, enum lqn_object_kind kind, int32_t id)
+{
+	int64_t key = ipc_key(kind, id);
+	struct lqn_object *object = g_hash_table_lookup(channels->ipc, &key);
+	g_autofree char *name = NULL;
+
+	if (object || g_hash_table_size(channels->ipc) >= LQN_IPC_MAX) {
+		return object;
+	}
+	name = g_strdup_printf("%s %d", kind == LQN_OBJ_QUEUE ? "msqid" : "semid", id);
+	object = lqn_object_pin(lqn_object_new(channels, kind, 0, name));
+	g_hash_table_insert(channels->ipc, g_memdup2(&key, sizeof(key)), object);
+	return object;
+}
+
+void lqn_channel_forget_ipc(struct lqn_channels *channels, enum lqn_object_kind kind, int32_t id)
+{
+	int64_t key = ipc_key(kind, id);
+
+	g_hash_table_remove(channels->ipc, &key);
 }
 
 void lqn_channel_is_fifo(struct lqn_channels *channels, const char *path)

@@ -19,6 +19,8 @@ struct lqn_channels {
 	/* pid -> listener its connects went to (pinned), or several_listeners */
 	GHashTable *listeners;
 	GHashTable *words;		/* pid -> its futex words: address -> id */
+	/* System V queues and semaphores: kind and id -> struct lqn_object (pinned) */
+	GHashTable *ipc;
 	GQueue orphans;			/* descriptors from nowhere that were written to; pinned */
 	GQueue line;			/* connects to a listener that is not known yet; pinned */
 	GHashTable *addresses;		/* of this host, by the packets that it sends */
@@ -50,6 +52,13 @@ void lqn_channel_forget_process(struct lqn_channels *channels, int32_t pid);
 /* The object of a path or queue name; made if there is none. Borrowed. */
 struct lqn_object *lqn_channel_by_path(struct lqn_channels *channels, enum lqn_object_kind kind,
 	const char *name, uint64_t maker);
+
+/*
+ * The object of a System V id: LQN_OBJ_QUEUE or LQN_OBJ_SEMAPHORE. Made if there is none; NULL if there are
+ * more than a kernel has. Borrowed; it lives until lqn_channel_forget_ipc().
+ */
+struct lqn_object *lqn_channel_ipc(struct lqn_channels *channels, enum lqn_object_kind kind, int32_t id);
+void lqn_channel_forget_ipc(struct lqn_channels *channels, enum lqn_object_kind kind, int32_t id);
 
 /* A path is a FIFO, whoever opens it from now on. */
 void lqn_channel_is_fifo(struct lqn_channels *channels, const char *path);

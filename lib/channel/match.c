@@ -270,6 +270,12 @@ static void note(struct lqn_held *held, const struct lqn_message *message, bool 
 	held->count += whole;
 }
 
+/* False for a message that cannot be what was received: its length is another. */
+static bool fits(const struct lqn_message *message, const struct lqn_held *held)
+{
+	return message->bytes < 0 || message->bytes == held->bytes;
+}
+
 /* The message that a receive of a whole one gets; NULL: none can be its. */
 static struct lqn_message *choose(const struct lqn_object *object, const struct lqn_held *held)
 {
@@ -282,7 +288,12 @@ static struct lqn_message *choose(const struct lqn_object *object, const struct 
 		if (m->reserved == held->thread && m->seq == held->woken_seq) {
 			return m;
 		}
-		if (m->reserved == 0 && (!best || m->priority > best->priority)) {
+		if (m->reserved != 0) {
+			continue;
+		}
+		/* of what a System V reader chooses the type is not known, the length is */
+		if (!best || (fits(m, held) && !fits(best, held)) ||
+				(fits(m, held) == fits(best, held) && m->priority > best->priority)) {
 			best = m;
 		}
 	}

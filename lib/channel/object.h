@@ -87,6 +87,10 @@ struct lqn_object {
 	struct lqn_tuple tuple;
 	uint64_t maker;			/* thread */
 	uint64_t inode;			/* of a socket that is foretold */
+	/* of a file: process that has locked it; of a pidfd: the process; 0: none known */
+	int32_t pid;
+	bool armed;			/* timerfd: set anew since it was read last … */
+	bool absolute;			/* … to a time of the clock */
 	char *name;			/* owned; path or queue name; NULL: none */
 	struct lqn_vote votes[LQN_VOTES_MAX];
 	uint32_t n_votes;

@@ -27,6 +27,12 @@ static const char *const cause_names[] = {
 	[LQN_CAUSE_THREAD] = "thread",
 	[LQN_CAUSE_FAULT] = "fault",
 	[LQN_CAUSE_INTERRUPT] = "interrupt",
+	[LQN_CAUSE_LOCK] = "lock",
+	[LQN_CAUSE_SEMAPHORE] = "semaphore",
+	[LQN_CAUSE_HANGUP] = "hangup",
+	[LQN_CAUSE_NOTIFY] = "notify",
+	[LQN_CAUSE_RING] = "ring",
+	[LQN_CAUSE_HIDDEN] = "hidden",
 };
 G_STATIC_ASSERT(G_N_ELEMENTS(cause_names) == LQN_CAUSE_COUNT);
 
@@ -45,6 +51,8 @@ static const char *const object_kind_names[] = {
 	[LQN_OBJ_EVENTFD] = "eventfd",
 	[LQN_OBJ_EPOLL] = "epoll",
 	[LQN_OBJ_FUTEX] = "futex",
+	[LQN_OBJ_SEMAPHORE] = "semaphore",
+	[LQN_OBJ_NOTIFY] = "notify",
 };
 G_STATIC_ASSERT(G_N_ELEMENTS(object_kind_names) == LQN_OBJ_COUNT);
 

@@ -62,10 +62,16 @@ enum lqn_cause {
 	LQN_CAUSE_DEVICE,	/* another device's interrupt; `via` = interrupt number */
 	LQN_CAUSE_IPI,		/* woken in an interrupt from another CPU, by nobody known */
 	LQN_CAUSE_WORKER,	/* woken by a kernel thread */
-	LQN_CAUSE_THREAD,	/* woken by a thread in another system call (by_call) */
-	LQN_CAUSE_FAULT,	/* woken by a thread outside of system calls */
+	LQN_CAUSE_THREAD,	/* woken by a thread that had something for it to do */
+	LQN_CAUSE_FAULT,	/* woken by a page fault, or as one was served by a program */
 	/* woken on an idle CPU: by an interrupt that is not traced; `via` = the CPU */
 	LQN_CAUSE_INTERRUPT,
+	LQN_CAUSE_LOCK,		/* woken as a lock of a file, `via`, was given back */
+	LQN_CAUSE_SEMAPHORE,	/* woken inside an operation on the System V semaphores `via` */
+	LQN_CAUSE_HANGUP,	/* woken as the other end was closed */
+	LQN_CAUSE_NOTIFY,	/* woken by what was done to a file that is watched */
+	LQN_CAUSE_RING,		/* woken through io_uring: what for is not in the trace */
+	LQN_CAUSE_HIDDEN,	/* woken by a thread in what explains nothing: a hidden queue */
 	LQN_CAUSE_COUNT
 };
 
@@ -88,10 +94,13 @@ enum lqn_object_kind {
 	LQN_OBJ_LISTENER,
 	LQN_OBJ_PIPE,
 	LQN_OBJ_FIFO,
-	LQN_OBJ_QUEUE,		/* POSIX message queue */
+	LQN_OBJ_QUEUE,		/* message queue, of POSIX or System V */
 	LQN_OBJ_EVENTFD,
 	LQN_OBJ_EPOLL,
 	LQN_OBJ_FUTEX,
+	LQN_OBJ_SEMAPHORE,	/* System V set of semaphores */
+	/* by which the kernel tells of signals, timers, files, processes, page faults */
+	LQN_OBJ_NOTIFY,
 	LQN_OBJ_COUNT
 };
 

@@ -82,9 +82,14 @@ void lqn_host_drop_thread(struct lqn_host_state *host, struct lqn_thread *thread
 	g_hash_table_remove(host->threads, GINT_TO_POINTER(tid));
 }
 
+struct lqn_process *lqn_host_find_process(struct lqn_host_state *host, int32_t pid)
+{
+	return g_hash_table_lookup(host->processes, GINT_TO_POINTER(pid));
+}
+
 struct lqn_process *lqn_host_process(struct lqn_host_state *host, int32_t pid)
 {
-	struct lqn_process *process = g_hash_table_lookup(host->processes, GINT_TO_POINTER(pid));
+	struct lqn_process *process = lqn_host_find_process(host, pid);
 
 	if (!process) {
 		process = g_new0(struct lqn_process, 1);

@@ -56,7 +56,7 @@ struct lqn_open_call {
 	int64_t arg[LQN_CALL_ARGS];
 	int64_t disk_ns;		/* blocked on a device within it */
 	char *text;			/* owned; path */
-	/* on which it waits: of `object`, or a futex word; 0: nothing known */
+	/* on which it waits: of `object`, or a word; 0: nothing known */
 	uint64_t object_id;
 	struct lqn_object *object;	/* pinned: on which it works */
 	struct lqn_object *object2;	/* likewise: source of a sendfile or splice */
@@ -85,6 +85,9 @@ struct lqn_thread {
 	bool kernel, announced, exited;
 	/* what the dump of the initial state said of it, enum lqn_dumped */
 	uint8_t dumped;
+	bool called;			/* the trace has system calls of it */
+	uint8_t last_call;		/* enum lqn_call: the last one that has returned, … */
+	int64_t last_call_end;		/* … and when */
 	char comm[LQN_COMM_LEN];
 
 	int32_t cpu;			/* on which it runs, or ran last */
@@ -101,6 +104,11 @@ struct lqn_thread {
 	struct lqn_object *voter;
 	int voter_calls;		/* … and it has made so many calls since */
 	uint64_t device;		/* to which it sent its last request; 0: none */
+	/*
+	 * words (of files, semaphores) on which it blocked last, and has not given back; on which
+	 * it has woken others. 0: none
+	 */
+	uint64_t took, gave;
 };
 
 struct lqn_process {
@@ -174,6 +182,8 @@ void lqn_host_drop_thread(struct lqn_host_state *host, struct lqn_thread *thread
 
 /* The process `pid`; made if there is none. */
 struct lqn_process *lqn_host_process(struct lqn_host_state *host, int32_t pid);
+/* Likewise, NULL if there is none. */
+struct lqn_process *lqn_host_find_process(struct lqn_host_state *host, int32_t pid);
 void lqn_host_drop_process(struct lqn_host_state *host, struct lqn_process *process);
 
 struct lqn_cpu *lqn_host_cpu(struct lqn_host_state *host, int32_t id, int64_t ts);

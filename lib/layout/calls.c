@@ -6,11 +6,13 @@
  */
 #include "layout/tables.h"
 
-#define ARG(names, n) { names, LQN_FIELD_64, offsetof(struct lqn_record, entry.arg[n]) }
-#define TEXT(names) { names, LQN_FIELD_TEXT, offsetof(struct lqn_record, text) }
-#define RET { "ret", LQN_FIELD_64, offsetof(struct lqn_record, exit.ret) }
-#define FDS(names) { names, LQN_FIELD_FDS, offsetof(struct lqn_record, exit) }
-#define END { NULL, LQN_FIELD_END, 0 }
+#define ARG(names, n) { names, LQN_FIELD_64, offsetof(struct lqn_record, entry.arg[n]), 0 }
+#define PRESET(n, value) \
+	{ NULL, LQN_FIELD_PRESET, offsetof(struct lqn_record, entry.arg[n]), value }
+#define TEXT(names) { names, LQN_FIELD_TEXT, offsetof(struct lqn_record, text), 0 }
+#define RET { "ret", LQN_FIELD_64, offsetof(struct lqn_record, exit.ret), 0 }
+#define FDS(names) { names, LQN_FIELD_FDS, offsetof(struct lqn_record, exit), 0 }
+#define END { NULL, LQN_FIELD_END, 0, 0 }
 
 static const struct lqn_layout_field none[] = { END };
 static const struct lqn_layout_field ret[] = { RET, END };
@@ -34,6 +36,24 @@ static const struct lqn_layout_field flags[] = { ARG("flags", 0), END };
 static const struct lqn_layout_field futex[] = {
 	ARG("uaddr", 0), ARG("op", 1), ARG("val", 2), ARG("uaddr2", 3), END
 };
+/* Calls that do one thing of a futex each: the operation is preset. */
+static const struct lqn_layout_field futex_waits[] = { ARG("uaddr", 0), PRESET(1, 0), ARG("val", 2),
+	END };
+static const struct lqn_layout_field futex_wakes[] = { ARG("uaddr", 0), PRESET(1, 1), END };
+/* waits for several words, which are behind a pointer */
+static const struct lqn_layout_field futex_waitv[] = { PRESET(1, 0), END };
+static const struct lqn_layout_field fd_command[] = { ARG("fd", 0), ARG("cmd", 1), END };
+static const struct lqn_layout_field tee[] = { ARG("fdout", 0), ARG("len", 1), END };
+static const struct lqn_layout_field copy_range[] = { ARG("fd_out", 0), ARG("len", 1), END };
+static const struct lqn_layout_field msgsnd[] = { ARG("msqid", 0), ARG("msgsz", 1), END };
+static const struct lqn_layout_field msgrcv[] = { ARG("msqid", 0), ARG("msgsz", 1),
+	ARG("msgtyp", 2), END };
+static const struct lqn_layout_field semid[] = { ARG("semid", 0), END };
+static const struct lqn_layout_field msgctl[] = { ARG("msqid", 0), ARG("cmd", 1), END };
+static const struct lqn_layout_field semctl[] = { ARG("semid", 0), ARG("cmd", 1), END };
+static const struct lqn_layout_field timerfd[] = { ARG("ufd", 0), ARG("flags", 1), END };
+static const struct lqn_layout_field pid[] = { ARG("pid", 0), END };
+static const struct lqn_layout_field pidfd[] = { ARG("pidfd", 0), ARG("fd", 1), END };
 static const struct lqn_layout_field path[] = { TEXT("filename|pathname|oldname|u_name"), END };
 static const struct lqn_layout_field open_path[] = { TEXT("filename|pathname"), ARG("flags", 1),
 	END };
@@ -57,6 +77,8 @@ const struct lqn_layout_call lqn_layout_other_call = CALL("other", OTHER, none, 
 
 const struct lqn_layout_call lqn_layout_calls[] = {
 	CALL("write", WRITE, fd_count, ret),
+	CALL("tee", WRITE, tee, ret),
+	CALL("vmsplice", WRITE, fd, ret),
 	CALL("writev", WRITEV, fd, ret),
 	CALL("sendto", SENDTO, fd_count, ret),
 	CALL("send", SENDTO, fd_count, ret),
@@ -66,6 +88,7 @@ const struct lqn_layout_call lqn_layout_calls[] = {
 	CALL("sendfile", SENDFILE, sendfile, ret),
 	CALL("sendfile64", SENDFILE, sendfile, ret),
 	CALL("splice", SPLICE, splice, ret),
+	CALL("msgsnd", MSGSND, msgsnd, ret),
 	CALL("read", READ, fd_count, ret),
 	CALL("readv", READV, fd, ret),
 	CALL("recvfrom", RECVFROM, receive, ret),
@@ -73,6 +96,7 @@ const struct lqn_layout_call lqn_layout_calls[] = {
 	CALL("recvmsg", RECVMSG, receive, ret),
 	CALL("recvmmsg", RECVMMSG, receive, ret),
 	CALL("mq_timedreceive", MQ_RECEIVE, mqdes, ret),
+	CALL("msgrcv", MSGRCV, msgrcv, ret),
 	CALL("epoll_wait", EPOLL_WAIT, epfd, fds_exit),
 	CALL("epoll_pwait", EPOLL_WAIT, epfd, fds_exit),
 	CALL("epoll_pwait2", EPOLL_WAIT, epfd, fds_exit),
@@ -85,12 +109,21 @@ const struct lqn_layout_call lqn_layout_calls[] = {
 	CALL("nanosleep", SLEEP, none, ret),
 	CALL("clock_nanosleep", SLEEP, flags, ret),
 	CALL("futex", FUTEX, futex, ret),
+	CALL("futex_wait", FUTEX, futex_waits, ret),
+	CALL("futex_waitv", FUTEX, futex_waitv, ret),
+	CALL("futex_wake", FUTEX, futex_wakes, ret),
+	CALL("flock", FLOCK, fd_command, ret),
+	CALL("semop", SEMOP, semid, ret),
+	CALL("semtimedop", SEMOP, semid, ret),
+	CALL("msgctl", MSGCTL, msgctl, ret),
+	CALL("semctl", SEMCTL, semctl, ret),
 	CALL("pread64", PREAD, fd, ret),
 	CALL("preadv", PREAD, fd, ret),
 	CALL("preadv2", PREAD, fd, ret),
 	CALL("pwrite64", PWRITE, fd, ret),
 	CALL("pwritev", PWRITE, fd, ret),
 	CALL("pwritev2", PWRITE, fd, ret),
+	CALL("copy_file_range", PWRITE, copy_range, ret),
 	CALL("fsync", FSYNC, fd, ret),
 	CALL("fdatasync", FSYNC, fd, ret),
 	CALL("sync_file_range", FSYNC, fd, ret),
@@ -111,6 +144,18 @@ const struct lqn_layout_call lqn_layout_calls[] = {
 	CALL("eventfd2", EVENTFD, count_flags, ret),
 	CALL("epoll_create", EPOLL_CREATE, none, ret),
 	CALL("epoll_create1", EPOLL_CREATE, none, ret),
+	CALL("signalfd", SIGNALFD, none, ret),
+	CALL("signalfd4", SIGNALFD, none, ret),
+	CALL("timerfd_create", SIGNALFD, none, ret),
+	CALL("inotify_init", SIGNALFD, none, ret),
+	CALL("inotify_init1", SIGNALFD, none, ret),
+	CALL("fanotify_init", SIGNALFD, none, ret),
+	CALL("userfaultfd", SIGNALFD, none, ret),
+	CALL("timerfd_settime", TIMERFD_SETTIME, timerfd, ret),
+	CALL("pidfd_open", PIDFD_OPEN, pid, ret),
+	CALL("pidfd_getfd", PIDFD_GETFD, pidfd, ret),
+	CALL("ioctl", IOCTL, fd, ret),
+	CALL("io_uring_enter", IO_URING_ENTER, fd, ret),
 	CALL("connect", CONNECT, fd, ret),
 	CALL("bind", BIND, fd, ret),
 	CALL("listen", LISTEN, fd, ret),
@@ -131,6 +176,9 @@ const struct lqn_layout_call lqn_layout_calls[] = {
 	CALL("kill", KILL, none, ret),
 	CALL("tkill", KILL, none, ret),
 	CALL("tgkill", KILL, none, ret),
+	CALL("rt_sigqueueinfo", KILL, none, ret),
+	CALL("rt_tgsigqueueinfo", KILL, none, ret),
+	CALL("pidfd_send_signal", KILL, none, ret),
 	CALL("exit", EXIT, none, ret),
 	CALL("exit_group", EXIT, none, ret),
 	CALL("access", PATH, path, ret),

@@ -6,8 +6,8 @@
  */
 #include "layout/tables.h"
 
-#define F(names, kind, member) { names, LQN_FIELD_##kind, offsetof(struct lqn_record, member) }
-#define END { NULL, LQN_FIELD_END, 0 }
+#define F(names, kind, member) { names, LQN_FIELD_##kind, offsetof(struct lqn_record, member), 0 }
+#define END { NULL, LQN_FIELD_END, 0, 0 }
 
 static const struct lqn_layout_field sched_switch[] = {
 	F("prev_tid|prev_pid", I32, sw.prev_tid),

@@ -135,6 +135,12 @@ void lqn_record_init(struct lqn_record *rec, const struct lqn_layout_event *ev)
 	default:
 		break;
 	}
+	for (const struct lqn_layout_field *f = ev ? ev->fields : NULL;
+		f && f->kind != LQN_FIELD_END; f++) {
+		if (f->kind == LQN_FIELD_PRESET) {
+			*(int64_t *) (void *) ((char *) rec + f->offset) = f->preset;
+		}
+	}
 }
 
 uint64_t lqn_layout_address(const uint8_t *bytes, size_t n)

@@ -34,6 +34,8 @@ enum lqn_field_kind {
 	LQN_FIELD_SERVICE,
 	/* the network header with all that it holds: packet.saddr and so on */
 	LQN_FIELD_PACKET,
+	/* int64_t, `preset`: what the name of the event says already; no field */
+	LQN_FIELD_PRESET,
 };
 
 struct lqn_layout_field {
@@ -44,6 +46,7 @@ struct lqn_layout_field {
 	const char *names;
 	enum lqn_field_kind kind;
 	size_t offset;		/* into struct lqn_record */
+	int64_t preset;
 };
 
 struct lqn_layout_event {

@@ -61,9 +61,11 @@ enum lqn_call {
 	LQN_CALL_MQ_SEND,	/* arg[2] = priority */
 	LQN_CALL_SENDFILE,	/* arg[0] = out fd, arg[2] = in fd */
 	LQN_CALL_SPLICE,	/* arg[0] = out fd, arg[2] = in fd */
+	LQN_CALL_MSGSND,	/* arg[0] = id of a System V queue */
 	/* receives: arg[0] = fd */
 	LQN_CALL_READ, LQN_CALL_READV, LQN_CALL_RECVFROM, LQN_CALL_RECVMSG, LQN_CALL_RECVMMSG,
 	LQN_CALL_MQ_RECEIVE,
+	LQN_CALL_MSGRCV,	/* arg[0] = id, arg[2] = type wanted, 0: any */
 	/* waits on descriptors: arg[0] = epoll fd, or -1 */
 	LQN_CALL_EPOLL_WAIT, LQN_CALL_POLL, LQN_CALL_SELECT,
 	/* arg[0] = fd; exit.ret = the new one */
@@ -72,6 +74,11 @@ enum lqn_call {
 	LQN_CALL_SLEEP,
 	/* arg[0] = address, arg[1] = operation, arg[2] = value, arg[3] = second address */
 	LQN_CALL_FUTEX,
+	/* locks of files: arg[0] = fd, arg[1] = operation; LQN_CALL_FCNTL is another */
+	LQN_CALL_FLOCK,
+	LQN_CALL_SEMOP,		/* arg[0] = id of a System V set of semaphores */
+	/* removal of such a queue or set, among others: arg[0] = id, arg[1] = command */
+	LQN_CALL_MSGCTL, LQN_CALL_SEMCTL,
 	/* file input and output: arg[0] = fd */
 	LQN_CALL_PREAD, LQN_CALL_PWRITE, LQN_CALL_FSYNC,
 	/* descriptors */
@@ -82,6 +89,13 @@ enum lqn_call {
 	LQN_CALL_SOCKETPAIR,	/* arg[0] = family, arg[1] = type; exit.fd[0..1] */
 	LQN_CALL_PIPE,		/* exit.fd[0] = read end, fd[1] = write end */
 	LQN_CALL_EVENTFD, LQN_CALL_EPOLL_CREATE,
+	/* makes a descriptor by which the kernel tells of signals, timers, files, faults */
+	LQN_CALL_SIGNALFD,
+	LQN_CALL_TIMERFD_SETTIME,	/* arg[0] = fd, arg[1] = flags (1: absolute time) */
+	LQN_CALL_PIDFD_OPEN,	/* arg[0] = pid */
+	LQN_CALL_PIDFD_GETFD,	/* arg[0] = pidfd, arg[1] = the other process's fd */
+	LQN_CALL_IOCTL,		/* arg[0] = fd */
+	LQN_CALL_IO_URING_ENTER,	/* arg[0] = fd */
 	LQN_CALL_CONNECT, LQN_CALL_BIND, LQN_CALL_LISTEN, LQN_CALL_SHUTDOWN,	/* arg[0] = fd */
 	LQN_CALL_EPOLL_CTL,	/* arg[0] = epoll fd, arg[1] = operation, arg[2] = fd */
 	LQN_CALL_CLOSE,		/* arg[0] = fd */

@@ -17,13 +17,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define ID(names, member) { names, LQN_FIELD_ID, offsetof(struct lqn_record, span.member) }
-#define I32(names, member) { names, LQN_FIELD_I32, offsetof(struct lqn_record, span.member) }
-#define KIND(names) { names, LQN_FIELD_U32, offsetof(struct lqn_record, span.kind) }
-#define NAME(names) { names, LQN_FIELD_TEXT, offsetof(struct lqn_record, text) }
+#define ID(names, member) { names, LQN_FIELD_ID, offsetof(struct lqn_record, span.member), 0 }
+#define I32(names, member) { names, LQN_FIELD_I32, offsetof(struct lqn_record, span.member), 0 }
+#define KIND(names) { names, LQN_FIELD_U32, offsetof(struct lqn_record, span.kind), 0 }
+#define NAME(names) { names, LQN_FIELD_TEXT, offsetof(struct lqn_record, text), 0 }
 /* behind NAME: it goes to the same place */
-#define SERVICE(names) { names, LQN_FIELD_SERVICE, offsetof(struct lqn_record, text) }
-#define END { NULL, LQN_FIELD_END, 0 }
+#define SERVICE(names) { names, LQN_FIELD_SERVICE, offsetof(struct lqn_record, text), 0 }
+#define END { NULL, LQN_FIELD_END, 0, 0 }
 
 static const struct lqn_layout_field begin[] = {
 	ID("trace_id|trace_id_low|traceId", trace),

@@ -112,12 +112,28 @@ void lqn_build_background(struct lqn_build *build)
 
 /* ---- blocked time ---- */
 
-struct tally {
-	double seconds;
-	uint64_t waits;
+struct tallies {
+	struct lqn_blocked by_cause[LQN_CAUSE_COUNT];
+	GHashTable *hidden;		/* name of who woke, interned -> struct lqn_blocked; owned */
 };
 
-static void tally_actor(const struct lqn_build *build, const struct lqn_actor *actor, struct tally *tallies)
+/* A wait in a hidden queue is one at whoever ended it. */
+static void tally_hidden(struct tallies *tallies, const struct lqn_actor *actor, uint64_t waker, double seconds)
+{
+	struct lqn_actor *by = g_hash_table_lookup(actor->host->actors, &waker);
+	const char *name = by ? lqn_service_name(by) : "?";
+	struct lqn_blocked *tally = g_hash_table_lookup(tallies->hidden, name);
+
+	if (!tally) {
+		tally = g_new0(struct lqn_blocked, 1);
+		tally->cause = g_strdup(name);
+		g_hash_table_insert(tallies->hidden, (gpointer) name, tally);
+	}
+	tally->seconds += seconds;
+	tally->waits++;
+}
+
+static void tally_actor(const struct lqn_build *build, const struct lqn_actor *actor, struct tallies *tallies)
 {
 	const struct lqn_interval *it = (const struct lqn_interval *) (const void *) actor->intervals->data;
 	guint n = actor->intervals->len;
@@ -140,8 +156,13 @@ static void tally_actor(const struct lqn_build *build, const struct lqn_actor *a
 			}
 		}
 		if (!it[last].open && lqn_in_window(build, it[i].begin)) {
-			tallies[it[last].cause].seconds += (double) blocked / 1e9;
-			tallies[it[last].cause].waits++;
+			struct lqn_blocked *tally = &tallies->by_cause[it[last].cause];
+
+			tally->seconds += (double) blocked / 1e9;
+			tally->waits++;
+			if (it[last].cause == LQN_CAUSE_HIDDEN) {
+				tally_hidden(tallies, actor, it[last].by, (double) blocked / 1e9);
+			}
 		}
 		i = last;
 	}
@@ -155,34 +176,44 @@ static gint by_seconds(gconstpointer a, gconstpointer b)
 	return x->seconds != y->seconds ? (x->seconds > y->seconds ? -1 : 1) : strcmp(x->cause, y->cause);
 }
 
+static void add_causes(struct lqn_model *model, const struct tallies *tallies)
+{
+	for (uint32_t cause = 0; cause < LQN_CAUSE_COUNT; cause++) {
+		struct lqn_blocked *blocked;
+
+		if (tallies->by_cause[cause].waits == 0) {
+			continue;
+		}
+		blocked = g_memdup2(&tallies->by_cause[cause], sizeof(*blocked));
+		blocked->cause = g_strdup(lqn_cause_name(cause));
+		g_ptr_array_add(model->blocked, blocked);
+		model->blocked_seconds += blocked->seconds;
+	}
+	model->unexplained_seconds = tallies->by_cause[LQN_CAUSE_UNKNOWN].seconds;
+	model->hidden_seconds = tallies->by_cause[LQN_CAUSE_HIDDEN].seconds;
+	g_ptr_array_sort(model->blocked, by_seconds);
+}
+
 void lqn_build_blocked(struct lqn_build *build)
 {
-	struct tally tallies[LQN_CAUSE_COUNT] = { 0 };
+	struct tallies tallies = { .hidden = g_hash_table_new(g_str_hash, g_str_equal) };
+	GHashTableIter iter;
+	gpointer value;
 
 	for (guint i = 0; i < build->a->hosts->len; i++) {
 		const struct lqn_party *host = build->a->hosts->pdata[i];
 
 		for (guint k = 0; k < host->by_age->len; k++) {
 			if (in_a_task(build, host->by_age->pdata[k])) {
-				tally_actor(build, host->by_age->pdata[k], tallies);
+				tally_actor(build, host->by_age->pdata[k], &tallies);
 			}
 		}
 	}
-	for (uint32_t cause = 0; cause < LQN_CAUSE_COUNT; cause++) {
-		struct lqn_blocked *blocked;
-
-		if (tallies[cause].waits == 0) {
-			continue;
-		}
-		blocked = g_new0(struct lqn_blocked, 1);
-		blocked->cause = g_strdup(lqn_cause_name(cause));
-		blocked->seconds = tallies[cause].seconds;
-		blocked->waits = tallies[cause].waits;
-		g_ptr_array_add(build->model->blocked, blocked);
-		build->model->blocked_seconds += blocked->seconds;
-		if (cause == LQN_CAUSE_UNKNOWN) {
-			build->model->unexplained_seconds = blocked->seconds;
-		}
+	add_causes(build->model, &tallies);
+	g_hash_table_iter_init(&iter, tallies.hidden);
+	while (g_hash_table_iter_next(&iter, NULL, &value)) {
+		g_ptr_array_add(build->model->hidden, value);
 	}
-	g_ptr_array_sort(build->model->blocked, by_seconds);
+	g_ptr_array_sort(build->model->hidden, by_seconds);
+	g_hash_table_destroy(tallies.hidden);
 }

@@ -54,6 +54,7 @@ struct lqn_model *lqn_model_new(const char *name)
 	model->name = g_strdup(name);
 	model->processors = g_ptr_array_new_with_free_func(processor_free);
 	model->blocked = g_ptr_array_new_with_free_func(blocked_free);
+	model->hidden = g_ptr_array_new_with_free_func(blocked_free);
 	model->notes = g_ptr_array_new_with_free_func(g_free);
 	model->background = g_ptr_array_new_with_free_func(g_free);
 	return model;
@@ -66,6 +67,7 @@ void lqn_model_free(struct lqn_model *model)
 	}
 	g_ptr_array_unref(model->processors);
 	g_ptr_array_unref(model->blocked);
+	g_ptr_array_unref(model->hidden);
 	g_ptr_array_unref(model->notes);
 	g_ptr_array_unref(model->background);
 	lqn_checks_free(model->checks);

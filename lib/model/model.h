@@ -93,6 +93,9 @@ struct lqn_model {
 	char *window_reason;		/* where the window comes from; owned */
 	GPtrArray *blocked;		/* struct lqn_blocked, owned; largest first */
 	double blocked_seconds, unexplained_seconds;
+	/* the same by who woke, of what was waited for in hidden queues; `cause` is his name */
+	GPtrArray *hidden;
+	double hidden_seconds;
 	GPtrArray *notes;		/* char *, owned: what a reader should know (degradations, folded tasks) */
 	GPtrArray *background;		/* char *, owned: `name 0.012 CPUs`, largest first */
 	struct lqn_checks *checks;	/* owned; NULL: not made */

@@ -204,7 +204,7 @@ static bool is_file_call(uint8_t call)
 
 static bool is_lock(const struct lqn_actor *actor, const struct lqn_interval *wait)
 {
-	return wait->call == LQN_CALL_FUTEX && wait->object &&
+	return lqn_call_waits_for_word(wait->call) && wait->object &&
 		lqn_word_is_lock(lqn_party_word(actor->host, wait->object));
 }
 
@@ -251,7 +251,8 @@ static void blocked(struct walk *walk, struct lqn_actor *actor, const struct lqn
 		add_wait(walk, actor, wait, begin, end, LQN_PATH_LOCK, held_by(by));
 		return;
 	}
-	if (wait->cause == LQN_CAUSE_DISK || (wait->state == 2 && is_file_call(wait->call))) {
+	if (wait->cause == LQN_CAUSE_DISK || (wait->state == 2 && is_file_call(wait->call) &&
+			wait->cause != LQN_CAUSE_HIDDEN)) {
 		add_wait(walk, actor, wait, begin, end, LQN_PATH_DISK,
 			device_name(wait->cause == LQN_CAUSE_DISK ? wait->via : 0));
 		return;

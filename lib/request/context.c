@@ -243,7 +243,7 @@ struct lqn_invocation *lqn_context(struct lqn_analysis *a, struct lqn_actor *act
 	if (actor->woke_from_sleep || (last->end > 0 && last->call == LQN_CALL_SLEEP)) {
 		invocation->origin = LQN_ORIGIN_TIMER;
 		invocation->absolute = actor->absolute;
-	} else if (last->end > 0 && last->call == LQN_CALL_FUTEX && last->object &&
+	} else if (last->end > 0 && lqn_call_waits_for_word(last->call) && last->object &&
 			!lqn_word_is_lock(lqn_party_word(actor->host, last->object))) {
 		invocation->origin = LQN_ORIGIN_HANDOVER;
 	}

@@ -246,6 +246,8 @@ struct lqn_word *lqn_party_word(struct lqn_party *host, uint64_t id);
 /* The one word that stands for all its names. */
 struct lqn_word *lqn_word_root(struct lqn_word *word);
 bool lqn_word_is_lock(struct lqn_word *word);
+/* True for calls that wait for a word: of a futex, a lock of a file, a semaphore. enum lqn_call. */
+bool lqn_call_waits_for_word(uint8_t call);
 /*
  * The service that a thread belongs to: by a rule or a snapshot, else what the system calls it, the name of the process's main
  * thread, which servers with named threads leave alone, without a trailing /N. Interned.

@@ -289,6 +289,7 @@ static void count_wait(struct lqn_party *host, const struct lqn_event *ev)
 		}
 		break;
 	case LQN_CALL_FUTEX:
+	case LQN_CALL_SEMOP:
 		count_place(actor, ev->wait.object, 2);
 		break;
 	default:

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "layout/record.h"
+
 static guint hash_64(gconstpointer key)
 {
 	return (guint) ((*(const uint64_t *) key * 0x9e3779b97f4a7c15u) >> 32);
@@ -192,6 +194,12 @@ struct lqn_word *lqn_word_root(struct lqn_word *word)
  * Lock or hand-over? Who waits for a lock wakes the next one afterwards; at a hand-over some only wait and others only
  * wake. A word is a lock if at least half of its waits are by threads that wake as often.
  */
+bool lqn_call_waits_for_word(uint8_t call)
+{
+	return call == LQN_CALL_FUTEX || call == LQN_CALL_FLOCK || call == LQN_CALL_FCNTL ||
+		call == LQN_CALL_SEMOP;
+}
+
 bool lqn_word_is_lock(struct lqn_word *word)
 {
 	word = lqn_word_root(word);

@@ -18,7 +18,7 @@
  */
 static bool is_work(const struct lqn_actor *actor, const struct lqn_event *ev)
 {
-	if (actor->last.call != LQN_CALL_FUTEX || !actor->last.object ||
+	if (!lqn_call_waits_for_word(actor->last.call) || !actor->last.object ||
 			lqn_word_is_lock(lqn_party_word(actor->host, actor->last.object))) {
 		return false;
 	}
@@ -26,6 +26,9 @@ static bool is_work(const struct lqn_actor *actor, const struct lqn_event *ev)
 	case LQN_CALL_SLEEP:
 		return true;
 	case LQN_CALL_FUTEX:
+	case LQN_CALL_FLOCK:
+	case LQN_CALL_FCNTL:
+	case LQN_CALL_SEMOP:
 		return ev->wait.object && lqn_word_is_lock(lqn_party_word(actor->host, ev->wait.object));
 	default:
 		return ev->wait.state == 2;

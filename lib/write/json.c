@@ -201,9 +201,11 @@ static struct json_object *new_window(const struct lqn_model *model)
 static struct json_object *new_blocked(const struct lqn_model *model)
 {
 	struct json_object *object = json_object_new_object(), *causes = json_object_new_array();
+	struct json_object *queues = json_object_new_array();
 
 	put_number(object, "seconds", model->blocked_seconds);
 	put_number(object, "unexplained-seconds", model->unexplained_seconds);
+	put_number(object, "hidden-seconds", model->hidden_seconds);
 	put_number(object, "unexplained-share", model->blocked_seconds > 0 ?
 		MIN(model->unexplained_seconds / model->blocked_seconds, 1) : 0);
 	for (unsigned i = 0; i < model->blocked->len; i++) {
@@ -216,6 +218,16 @@ static struct json_object *new_blocked(const struct lqn_model *model)
 		append(causes, cause);
 	}
 	put(object, "causes", causes);
+	for (unsigned i = 0; i < model->hidden->len; i++) {
+		const struct lqn_blocked *hidden = g_ptr_array_index(model->hidden, i);
+		struct json_object *queue = json_object_new_object();
+
+		put_text(queue, "woken-by", hidden->cause);
+		put_number(queue, "seconds", hidden->seconds);
+		put_count(queue, "waits", hidden->waits);
+		append(queues, queue);
+	}
+	put(object, "hidden", queues);
 	return object;
 }
 

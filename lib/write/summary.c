@@ -15,7 +15,7 @@
 
 enum {
 	WIDTH = 100, INDENT = 12, NAME_WIDTH = 24, ENTRY_WIDTH = 22,
-	MAX_TASKS = 8, MAX_ENTRIES = 10, MAX_CLIENTS = 2, MAX_NOTES = 3, MAX_GROUPS = 1,
+	MAX_TASKS = 8, MAX_ENTRIES = 10, MAX_CLIENTS = 2, MAX_NOTES = 3, MAX_GROUPS = 1, MAX_HIDDEN = 4,
 };
 
 /*
@@ -447,7 +447,8 @@ static void print_paths(GString *out, const struct lqn_path_report *report)
 static void print_blocked(GString *out, const struct lqn_model *model)
 {
 	GPtrArray *parts = new_parts();
-	double all = model->blocked_seconds, unknown = model->unexplained_seconds;
+	double all = model->blocked_seconds;
+	double unknown = model->unexplained_seconds + model->hidden_seconds;
 	GString *head = g_string_new(NULL);
 	g_autofree char *text = sentence(" % of # s have a known cause (# s have not): ",
 		(double[]) { all, unknown });
@@ -468,6 +469,27 @@ static void print_blocked(GString *out, const struct lqn_model *model)
 		lqn_text_wrap(out, head->str, parts, ", ", INDENT, WIDTH, 2);
 	}
 	g_string_free(head, TRUE);
+	g_ptr_array_unref(parts);
+}
+
+/* What nothing explains but that somebody ended it: for each a queue at him. */
+static void print_hidden(GString *out, const struct lqn_model *model)
+{
+	GPtrArray *parts = new_parts();
+
+	for (unsigned i = 0; i < model->hidden->len && i < MAX_HIDDEN; i++) {
+		const struct lqn_blocked *hidden = g_ptr_array_index(model->hidden, i);
+		double values[] = { hidden->seconds, (double) hidden->waits };
+
+		if (hidden->seconds >= 0.0005) {
+			add_part(parts, hidden->cause, "# s (@ waits)", values);
+		}
+	}
+	if (parts->len > 0) {
+		g_autofree char *head = g_strdup_printf("%-*s%s", INDENT, "hidden", "queues at ");
+
+		lqn_text_wrap(out, head, parts, ", ", INDENT, WIDTH, 2);
+	}
 	g_ptr_array_unref(parts);
 }
 
@@ -513,6 +535,7 @@ GString *lqn_write_summary(const struct lqn_model *model, const struct lqn_path_
 		print_paths(out, report);
 	}
 	print_blocked(out, model);
+	print_hidden(out, model);
 	print_background(out, model);
 	print_notes(out, model);
 	g_ptr_array_unref(tasks);

@@ -58,6 +58,9 @@ static void bind_fields(struct lqn_binding *binding, const bt_field_class *paylo
 	}
 	binding->fields = g_new0(struct lqn_bound, n);
 	for (unsigned i = 0; i < n; i++) {
+		if (fields[i].kind == LQN_FIELD_PRESET) {
+			continue;	/* lqn_record_init() has put it there */
+		}
 		if (lqn_bound_init(&binding->fields[binding->n_fields], &fields[i], payload)) {
 			binding->n_fields++;
 		} else {

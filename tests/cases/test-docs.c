@@ -153,33 +153,36 @@ static bool is_test(const char *name, const char *sources)
 		g_file_test(folder, G_FILE_TEST_EXISTS)) || strstr(sources, test) || strstr(sources, python);
 }
 
-/* Rows `| C12 | … | TESTS |` of a document, in the order of their numbers; tests are in the last cell. */
+/* Rows `| C12 | … | TESTS |` of a document, each with a number of its own; tests are in the last cell. */
 static void check_cases(const char *name, const char *letter, guint n_cells)
 {
 	g_autofree char *text = read_file(name), *sources = test_sources(), *start = g_strdup_printf(" %s", letter);
 	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-	unsigned long cases = 0, number;	/* the last one's, numbers only go up */
+	g_autoptr(GHashTable) numbers = g_hash_table_new(NULL, NULL);
+	unsigned cases = 0;
 
 	for (size_t i = 0; lines[i]; i++) {
 		g_auto(GStrv) cells = g_strsplit(lines[i], "|", -1);
 		guint n = g_strv_length(cells);
 		g_auto(GStrv) codes = NULL;
-		guint tests = 0;
+		guint tests = 0, number;
 		char *end;
 
 		if (n < 2 || strncmp(cells[1], start, 2) != 0 || !g_ascii_isdigit(cells[1][2])) {
 			continue;
 		}
-		number = strtoul(cells[1] + 2, &end, 10);
-		ck_assert_msg(number > cases && strcmp(end, " ") == 0, "%s: case%scomes after number %lu", name, cells[1], cases);
-		cases = number;
-		ck_assert_msg(n == n_cells + 2, "%s: %s%lu has not %u cells", name, letter, cases, n_cells);
+		number = (guint) strtoul(cells[1] + 2, &end, 10);
+		ck_assert_msg(number > 0 && strcmp(end, " ") == 0, "%s: case%sis no number", name, cells[1]);
+		ck_assert_msg(g_hash_table_add(numbers, GUINT_TO_POINTER(number)), "%s: %s%u stands twice",
+			name, letter, number);
+		cases++;
+		ck_assert_msg(n == n_cells + 2, "%s: %s%u has not %u cells", name, letter, number, n_cells);
 		codes = g_strsplit(cells[n_cells], "`", -1);
 		for (guint k = 1; codes[k] && codes[k + 1]; k += 2, tests++) {
-			ck_assert_msg(is_test(codes[k], sources), "%s: %s%lu: there is no test %s", name, letter, cases,
+			ck_assert_msg(is_test(codes[k], sources), "%s: %s%u: there is no test %s", name, letter, number,
 				codes[k]);
 		}
-		ck_assert_msg(tests > 0, "%s: %s%lu has no test", name, letter, cases);
+		ck_assert_msg(tests > 0, "%s: %s%u has no test", name, letter, number);
 	}
 	ck_assert_uint_gt(cases, 0);
 }

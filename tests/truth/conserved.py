@@ -78,6 +78,7 @@ def check_blame(f, events, wakes, taken):
     checked = 0
     early = 0
     by_tid = collections.defaultdict(list)
+    names = {e.thread: e.comm for e in events['thread']}
     for tid, ts in wakes:
         by_tid[tid].append(ts)
     for mine in by_tid.values():
@@ -110,6 +111,8 @@ def check_blame(f, events, wakes, taken):
                 f.count('unknown blamed', f'thread {w.thread} woken at {at} by {w.by}, for certain, though a switch is missing there')
             elif w.by & 0xffffffff != runner:
                 f.count('unknown blamed', f'thread {w.thread} woken at {at} by {runner}{" (hole)" if hole else ""}: said {w.by}')
-        elif context == 'task' and runner > 0 and w.cause != 'device':
+        elif context == 'task' and runner > 0 and w.cause != 'device' and not (
+                w.cause == 'interrupt' and names.get(w.thread, '').startswith('ksoftirqd/')):
+            # an interrupt that is over has left its softirqs to ksoftirqd
             f.count('wakes unblamed', f'thread {w.thread} woken at {at} by {runner}: said {w.cause}')
     return checked, early

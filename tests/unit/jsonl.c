@@ -220,7 +220,7 @@ static void store_packet(struct json_object *fields, struct lqn_record *rec)
 static void store(
 	struct json_object *fields, const struct lqn_layout_field *field, struct lqn_record *rec)
 {
-	struct json_object *value = member(fields, field->names);
+	struct json_object *value = field->names ? member(fields, field->names) : NULL;
 	void *to = (char *) rec + field->offset;
 
 	if (field->kind == LQN_FIELD_PACKET) {

@@ -27,14 +27,14 @@ static void measure(struct lqn_entry *entry, double throughput)
 	entry->task->utilization += throughput * (entry->phase[0].demand + entry->phase[1].demand);
 }
 
-static void add_blocked(struct lqn_model *model, const char *cause, double seconds, uint64_t waits)
+static void add_blocked(GPtrArray *to, const char *cause, double seconds, uint64_t waits)
 {
 	struct lqn_blocked *blocked = g_new0(struct lqn_blocked, 1);
 
 	blocked->cause = g_strdup(cause);
 	blocked->seconds = seconds;
 	blocked->waits = waits;
-	g_ptr_array_add(model->blocked, blocked);
+	g_ptr_array_add(to, blocked);
 }
 
 struct lqn_model *sample_model_new(void)
@@ -116,10 +116,12 @@ struct lqn_model *sample_model_new(void)
 		g_strdup("from the first to the last request, 5 % left out at either end");
 	model->blocked_seconds = 41.2;
 	model->unexplained_seconds = 0.31;
-	add_blocked(model, "message", 30.1, 9600);
-	add_blocked(model, "lock", 6.2, 512);
-	add_blocked(model, "timer", 2.6, 2400);
-	add_blocked(model, "disk", 1.99, 960);
+	model->hidden_seconds = 0.12;
+	add_blocked(model->hidden, "web", 0.12, 40);
+	add_blocked(model->blocked, "message", 30.1, 9600);
+	add_blocked(model->blocked, "lock", 6.2, 512);
+	add_blocked(model->blocked, "timer", 2.6, 2400);
+	add_blocked(model->blocked, "disk", 1.99, 960);
 	g_ptr_array_add(model->background, g_strdup("kworker 0.012 CPUs"));
 	g_ptr_array_add(model->background, g_strdup("sshd 0.008 CPUs"));
 	g_ptr_array_add(
@@ -179,7 +181,8 @@ struct lqn_model *sample_model_new_hostile(void)
 	set_text(&sample_find_entry(model, "db_query")->label, "-");
 	set_text(&sample_find_task(model, "web")->service, HOSTILE);
 	set_text(&sample_find_task(model, "db")->service, "");
-	add_blocked(model, HOSTILE, 0.001, 1);
+	add_blocked(model->blocked, HOSTILE, 0.001, 1);
+	add_blocked(model->hidden, HOSTILE, 0.001, 1);
 	g_ptr_array_add(model->background, g_strdup(HOSTILE));
 	g_ptr_array_add(model->notes, g_strdup(HOSTILE));
 	return model;

@@ -26,7 +26,7 @@ START_TEST(a_wait_ends_by_whoever_woke)
 	start();
 	feed(f, "10 c0 sw 0>1 R\n20 c1 sw 0>2 R\n30 c0 sw 1>0 S\n40 c1 wk 1\n41 c1 wakeup 1\n45 c0 sw 0>1 R\n50 c1 sw 2>0 S");
 	end(60);
-	feed_expect(f, "wait thread=1 begin=30u wake=40u end=45u by=2 cause=fault evidence=certain state=1 open=0 cpu=20u");
+	feed_expect(f, "wait thread=1 begin=30u wake=40u end=45u by=2 cause=thread evidence=certain state=1 open=0 cpu=20u");
 	ck_assert_uint_eq(feed_count(f, "wait thread=1"), 1);
 	done();
 }

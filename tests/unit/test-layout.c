@@ -76,13 +76,15 @@ static const size_t sizes[] = {
 	[LQN_FIELD_FDS] = sizeof(((struct lqn_record *) 0)->exit),
 	[LQN_FIELD_LAST] = 4, [LQN_FIELD_ID] = 8, [LQN_FIELD_SERVICE] = sizeof(char *),
 	[LQN_FIELD_PACKET] = sizeof(((struct lqn_record *) 0)->packet),
+	[LQN_FIELD_PRESET] = 8,
 };
 
 static void check_row(const struct lqn_layout_event *row)
 {
 	ck_assert_msg(row->type < LQN_REC_COUNT, "%s: no such type", row->name);
 	for (const struct lqn_layout_field *f = row->fields; f && f->kind != LQN_FIELD_END; f++) {
-		ck_assert_msg(f->names && *f->names, "%s: a field without a name", row->name);
+		ck_assert_msg((f->names && *f->names) == (f->kind != LQN_FIELD_PRESET),
+			"%s: a field without a name, or a preset with one", row->name);
 		ck_assert_msg((size_t) f->kind < sizeof(sizes) / sizeof(sizes[0]), "%s.%s: no such kind", row->name, f->names);
 		ck_assert_msg(f->offset + sizes[f->kind] <= sizeof(struct lqn_record),
 			"%s.%s lies outside of the record", row->name, f->names);
@@ -206,6 +208,9 @@ START_TEST(what_a_trace_does_not_say_is_unknown)
 	ck_assert_int_eq(rec.sw.prev_state, 1);
 	lqn_record_init(&rec, lqn_layout_find("sched_process_fork"));
 	ck_assert_int_eq(rec.fork.child_pid, -1);
+	lqn_record_init(&rec, lqn_layout_find("syscall_entry_futex_wake"));
+	ck_assert_int_eq(rec.kind, LQN_CALL_FUTEX);
+	ck_assert_int_eq(rec.entry.arg[1], 1);
 	lqn_record_init(&rec, NULL);
 	ck_assert_int_eq(rec.type, LQN_REC_OTHER);
 	ck_assert_ptr_null(rec.text);

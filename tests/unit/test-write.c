@@ -393,7 +393,8 @@ START_TEST(summary_says_the_main_things)
 		"disk_vda service 1.60 ms, 32.0 per s",
 		"  typical   2.27 ms: app cpu 0.744 (33 %), db cpu 0.612 (27 %), app lock 0.330",
 		"  slow      11.2 ms: app lock 7.43 (67 %), db disk 1.71 (15 %)",
-		"blocked     99.2 % of 41.2 s have a known cause (0.310 s have not): message 30.1",
+		"blocked     98.9 % of 41.2 s have a known cause (0.430 s have not): message 30.1",
+		"hidden      queues at web 0.120 s (40 waits)\n",
 		"notes       12 events were lost on CPU 3",
 	};
 	struct lqn_model *model = sample_model_new();
