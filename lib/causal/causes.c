@@ -200,8 +200,9 @@ static enum lqn_cause out_of_calls(const struct lqn_step *step, const struct lqn
 	if (by->kernel || is_ring_worker(by)) {
 		return LQN_CAUSE_WORKER;
 	}
-	if (!by->called) {
-		return LQN_CAUSE_THREAD;	/* the trace does not have its calls */
+	if (!by->called || step->rec->type == LQN_REC_WAKEUP) {
+		/* the trace does not have its calls, or not the waking itself */
+		return LQN_CAUSE_THREAD;
 	}
 	if (lqn_call_class(by->last_call) == LQN_CLASS_CLOSE &&
 			step->rec->ts - by->last_call_end <= AFTER_CLOSE_NS && target->called) {
