@@ -208,6 +208,12 @@ static void give_up_held(struct lqn_causal *c)
 			}
 		}
 	}
+	g_hash_table_iter_init(&it, c->channels.flows);
+	while (g_hash_table_iter_next(&it, NULL, &value)) {
+		if (((struct lqn_object *) value)->held) {
+			g_ptr_array_add(objects, value);
+		}
+	}
 	lqn_channels_give_up(objects);
 	g_ptr_array_free(objects, TRUE);
 }

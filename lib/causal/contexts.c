@@ -153,6 +153,7 @@ void lqn_step_context_exit(struct lqn_step *step)
 		}
 		cpu->completed = 0;
 		cpu->arrival.ts = -1;
+		cpu->datagram_skb = 0;
 		cpu->sent_to_self &= !frame->own;
 	}
 	if (is_hard(frame->kind) || (frame->kind == LQN_CTX_SOFTIRQ && !frame->own)) {

@@ -142,6 +142,8 @@ void lqn_step_block_issue(struct lqn_step *step);
 void lqn_step_block_complete(struct lqn_step *step);
 
 /* packets.c */
+/* A datagram has just come on the CPU, and `target` is woken. */
+void lqn_step_datagram_wakes(const struct lqn_step *step, struct lqn_thread *target);
 /*
  * False if the packet last taken in the present softirq is none of those that the thread itself
  * sends.

@@ -28,6 +28,9 @@ static void send_wakes(struct lqn_step *step, struct lqn_open_call *mine, struct
 		}
 		its->woken_from = from->id;
 		its->woken_seq = mine->message;
+		if (from->kind == LQN_OBJ_UDP && from->has_tuple) {
+			break;		/* its packet tells to whom */
+		}
 		if (from == to) {
 			lqn_channel_reserve(from, mine->message, target->key);
 		} else if (from->kind != LQN_OBJ_FILE && to->kind != LQN_OBJ_FILE) {

@@ -12,6 +12,7 @@
 #include "causal/engine.h"
 
 #define PROTOCOL_TCP 6
+#define PROTOCOL_UDP 17
 #define FLAG_SYN 0x02
 #define FLAG_ACK 0x10
 
@@ -111,6 +112,46 @@ static void received(struct lqn_step *step, const struct lqn_arrival *data)
 	}
 }
 
+/* A packet of UDP: if the thread's own call has sent it, it says to whom. */
+static void datagram(struct lqn_step *step, const struct lqn_tuple *tuple)
+{
+	struct lqn_channels *channels = &step->causal->channels;
+	struct lqn_open_call *call = step->thread ? &step->thread->call : NULL;
+	struct lqn_object *socket = call ? call->object : NULL, *flow;
+
+	if (step->rec->type != LQN_REC_PACKET_QUEUE) {
+		/* a bridge passes it on, in the same softirq */
+		if (step->cpu->datagram_skb != step->rec->packet.skb) {
+			lqn_channel_datagram(channels, tuple, step->rec->ts, payload(step->rec));
+		}
+		step->cpu->datagram = *tuple;
+		step->cpu->datagram_skb = step->rec->packet.skb;
+		return;
+	}
+	lqn_channel_note_address(channels, tuple->saddr);
+	if (step->cpu->depth > 0 || !socket || !call->message || socket->kind != LQN_OBJ_UDP ||
+			(socket->has_tuple && socket->tuple.dport != 0)) {
+		return;
+	}
+	/* the message is not of the socket but of the flow */
+	lqn_channel_send_end(socket, call->object_id, call->message, step->rec->ts, 0);
+	lqn_channel_own(socket, tuple->saddr, tuple->sport);
+	flow = lqn_channel_flow(channels, tuple, step->thread->key);
+	lqn_object_set(&call->object, flow);
+	call->object_id = flow->id;
+	call->message = lqn_channel_send_begin(flow, step->thread->key, call->begin, 0);
+}
+
+void lqn_step_datagram_wakes(const struct lqn_step *step, struct lqn_thread *target)
+{
+	struct lqn_object *socket = target->call.object;
+
+	if (socket && socket->kind == LQN_OBJ_UDP &&
+			lqn_call_class(target->call.kind) == LQN_CLASS_RECEIVE) {
+		lqn_channel_own(socket, step->cpu->datagram.daddr, step->cpu->datagram.dport);
+	}
+}
+
 void lqn_step_packet(struct lqn_step *step)
 {
 	struct lqn_record *rec = step->rec;
@@ -123,6 +164,9 @@ void lqn_step_packet(struct lqn_step *step)
 	struct lqn_skb *slot;
 	struct lqn_open_call *call;
 
+	if (rec->packet.protocol == PROTOCOL_UDP) {
+		datagram(step, &tuple);
+	}
 	if (rec->packet.protocol != PROTOCOL_TCP) {
 		step->cpu->arrival.ts = -1;
 		return;

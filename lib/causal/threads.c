@@ -330,6 +330,7 @@ void lqn_step_switch(struct lqn_step *step)
 	}
 	cpu->completed = 0;
 	cpu->arrival.ts = -1;
+	cpu->datagram_skb = 0;
 	cpu->sent_to_self = cpu->in_hole = false;
 	cpu->raised = 0;
 	if (step->thread) {
@@ -364,6 +365,9 @@ static void woken(struct lqn_step *step, struct lqn_thread *target)
 {
 	struct lqn_causal *c = step->causal;
 
+	if (G_UNLIKELY(step->cpu->datagram_skb)) {
+		lqn_step_datagram_wakes(step, target);
+	}
 	switch (target->state) {
 	case LQN_THREAD_BLOCKED:
 		/*

@@ -59,6 +59,8 @@ void lqn_channels_init(struct lqn_channels *channels, lqn_event_func emit, void 
 	channels->addresses = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	g_queue_init(&channels->line);
 	g_queue_init(&channels->orphans);
+	channels->flows = g_hash_table_new(tuple_hash, tuple_equal);
+	g_queue_init(&channels->flow_order);
 }
 
 void lqn_channels_clear(struct lqn_channels *channels)
@@ -69,6 +71,8 @@ void lqn_channels_clear(struct lqn_channels *channels)
 			(object = g_queue_pop_head(&channels->orphans))) {
 		lqn_object_unpin(object);
 	}
+	lqn_channel_clear_flows(channels);
+	g_hash_table_destroy(channels->flows);
 	g_hash_table_destroy(channels->addresses);
 	g_hash_table_destroy(channels->ipc);
 	g_hash_table_destroy(channels->listeners);

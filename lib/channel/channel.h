@@ -24,6 +24,8 @@ struct lqn_channels {
 	GQueue orphans;			/* descriptors from nowhere that were written to; pinned */
 	GQueue line;			/* connects to a listener that is not known yet; pinned */
 	GHashTable *addresses;		/* of this host, by the packets that it sends */
+	GHashTable *flows;		/* of UDP, and mailboxes: struct lqn_object (pinned), by tuple, … */
+	GQueue flow_order;		/* … and by age */
 	/* TCP ends are told by addresses; order says nothing better */
 	bool have_packets;
 	uint64_t contradictions;	/* evidence against a pairing */
@@ -95,6 +97,20 @@ void lqn_channel_receive(struct lqn_object *object, const struct lqn_held *held)
  * else gets it.
  */
 void lqn_channel_reserve(struct lqn_object *object, uint64_t seq, uint64_t thread);
+
+/* ---- flow.c: UDP ---- */
+
+/*
+ * What goes from tuple->saddr to tuple->daddr, made if there is none. Borrowed: it may go when
+ * others are made.
+ */
+struct lqn_object *lqn_channel_flow(struct lqn_channels *channels, const struct lqn_tuple *tuple,
+	uint64_t maker);
+/* What goes to this address and port is read at the socket. */
+void lqn_channel_own(struct lqn_object *socket, uint64_t address, uint16_t port);
+/* A packet has come up from a device; does nothing if this host has sent it. */
+void lqn_channel_datagram(struct lqn_channels *channels, const struct lqn_tuple *tuple, int64_t ts,
+	int64_t bytes);
 
 /* ---- pair.c: ends ---- */
 

@@ -9,6 +9,7 @@
 #define LQN_DOUBT_MAX 64	/* messages or receives kept of what may be no channel at all */
 #define LQN_HELD_MAX 1024	/* receives kept that nothing explains yet */
 #define LQN_ORPHANS_MAX 64
+#define LQN_FLOWS_MAX 16384	/* UDP: pairs of addresses kept, in both directions */
 #define LQN_IPC_MAX 65536	/* System V queues and semaphores; Linux allows 32,000 of each */
 #define LQN_GUESS_AT 64		/* held receives after which the best guess of a peer is taken */
 
@@ -19,18 +20,36 @@ extern struct lqn_object lqn_several_listeners;
 
 /* ---- match.c ---- */
 
+/* True if what is sent into an object is read from the same. */
+bool lqn_object_is_shared(const struct lqn_object *object);
+
 /* Tells of what can be told by now. */
 void lqn_channel_drain(struct lqn_object *object);
 /* Tells of all that is held, with what is known: nothing more will come. */
 void lqn_channel_give_up(struct lqn_object *object);
 /* Moves what was sent before the pairing was known to where it is read. */
 void lqn_channel_forward_unsent(struct lqn_object *from, struct lqn_object *to);
+/* Receives that wait there wait for the messages of another object from now on. */
+void lqn_channel_move_held(struct lqn_object *from, struct lqn_object *to);
+/* What has not been read there never will be. */
+void lqn_channel_forget_messages(struct lqn_object *object);
+/* A message from another host is there to be read, by way of the object `to`. */
+void lqn_channel_arrived(struct lqn_object *mailbox, uint64_t to, int64_t ts, int64_t bytes);
 /* The reverse, for two ends that were paired wrongly. */
 void lqn_channel_take_back(struct lqn_object *from, struct lqn_object *to);
 /* Moves what waits to be read from one to the other. */
 void lqn_channel_move_messages(struct lqn_object *from, struct lqn_object *to);
 
+/* ---- flow.c ---- */
+
+void lqn_channel_clear_flows(struct lqn_channels *channels);
+
 /* ---- pair.c ---- */
+
+/* Two objects of one queue are one: `object` is another name of `other`. */
+void lqn_channel_merge(struct lqn_object *object, struct lqn_object *other);
+/* Names an object by its addresses. */
+void lqn_channel_name_by_tuple(struct lqn_object *object);
 
 /* Takes the best guess of a peer, for want of evidence. True if there was one. */
 bool lqn_channel_guess(struct lqn_object *object);

@@ -27,11 +27,17 @@ static enum taking taking(const struct lqn_object *object)
 	}
 }
 
-/* True if what is sent into an object is read from the same. */
-static bool is_shared(const struct lqn_object *object)
+bool lqn_object_is_shared(const struct lqn_object *object)
 {
 	return object->kind == LQN_OBJ_PIPE || object->kind == LQN_OBJ_FIFO || object->kind == LQN_OBJ_QUEUE ||
 		object->kind == LQN_OBJ_EVENTFD || object->kind == LQN_OBJ_FILE;
+}
+
+/* Where what is sent into an object is read; NULL: not known. */
+static struct lqn_object *destination(struct lqn_object *object)
+{
+	return lqn_object_is_shared(object) ? object :
+		lqn_object_real(object->mailbox ? object->mailbox : object->peer);
 }
 
 static bool is_doubtful(const struct lqn_object *object)
@@ -96,15 +102,17 @@ uint64_t lqn_channel_send_begin(struct lqn_object *object, uint64_t thread, int6
 		return 0;
 	}
 	limit = is_doubtful(object) ? LQN_DOUBT_MAX : LQN_QUEUE_MAX;
-	to = is_shared(object) ? object : lqn_object_real(object->peer);
+	to = destination(object);
 	object->seq++;
-	if (object->untracked || (to && to->untracked)) {
+	if (object->untracked || (to && to->untracked) ||
+			(object->remote && object->kind == LQN_OBJ_UDP)) {
 		return object->seq;
 	}
 	/* not g_new0(): calloc() of glibc does not look among what was freed last */
 	message = g_new(struct lqn_message, 1);
 	*message = (struct lqn_message) {
 		.from = object->id, .seq = object->seq, .thread = thread, .sent = ts, .bytes = -1, .priority = priority,
+		.to = object->mailbox && object->peer ? object->peer->id : 0,
 	};
 	if (to) {
 		insert(&to->messages, &to->messages_last, message);
@@ -138,7 +146,7 @@ void lqn_channel_send_end(struct lqn_object *object, uint64_t from, uint64_t seq
 	struct lqn_message *message;
 
 	object = lqn_object_real(object);
-	to = is_shared(object) ? object : lqn_object_real(object->peer);
+	to = destination(object);
 	if (to && (message = find(to->messages_last, from, seq))) {
 		if (bytes > 0) {
 			message->bytes = bytes;
@@ -177,6 +185,39 @@ static void drop_stale(struct lqn_object *object, int64_t since, int64_t least)
 		object->n_messages--;
 		object->channels->stale++;
 	}
+}
+
+void lqn_channel_arrived(struct lqn_object *mailbox, uint64_t to, int64_t ts, int64_t bytes)
+{
+	struct lqn_message *message = g_new0(struct lqn_message, 1);
+
+	message->to = to;
+	message->sent = message->ended = ts;
+	message->bytes = bytes;
+	insert(&mailbox->messages, &mailbox->messages_last, message);
+	if (++mailbox->n_messages > LQN_DOUBT_MAX && mailbox->fds == 0) {
+		drop(&mailbox->messages, &mailbox->messages_last, mailbox->messages);
+		mailbox->n_messages--;
+	}
+	lqn_channel_drain(mailbox);
+}
+
+void lqn_channel_forget_messages(struct lqn_object *object)
+{
+	clear_messages(object);
+}
+
+void lqn_channel_move_held(struct lqn_object *from, struct lqn_object *to)
+{
+	if (to->held || !from->held) {
+		return;
+	}
+	to->held = from->held;
+	to->held_last = from->held_last;
+	to->n_held = from->n_held;
+	from->held = from->held_last = NULL;
+	from->n_held = 0;
+	lqn_channel_drain(to);
 }
 
 bool lqn_channel_is_read_by_one(struct lqn_object *object)
@@ -245,7 +286,7 @@ static void tell(struct lqn_object *object, const struct lqn_held *held)
 
 	lqn_channel_announce(object, false);
 	ev.receive.thread = held->thread;
-	ev.receive.object = object->id;
+	ev.receive.object = held->to ? held->to : object->id;
 	ev.receive.from = held->from;
 	ev.receive.seq = held->seq;
 	ev.receive.sender = held->sender;
@@ -303,17 +344,39 @@ static struct lqn_message *choose(const struct lqn_object *object, const struct 
 /* How far a receive has come. */
 enum progress { DONE, WAITS, NOTHING };
 
+/* A semaphore may have been given more than one at once: what is left of the last is its giver's. */
+static enum progress take_more(const struct lqn_object *object, struct lqn_held *held)
+{
+	if (object->kind != LQN_OBJ_EVENTFD || object->from == 0 || held->found_empty) {
+		return NOTHING;
+	}
+	held->from = object->from;
+	held->seq = object->from_seq;
+	held->sender = object->from_thread;
+	held->sent = object->from_sent;
+	return DONE;
+}
+
 static enum progress take_one(struct lqn_object *object, struct lqn_held *held)
 {
 	struct lqn_message *message = choose(object, held);
 
 	if (!message || message->sent > held->end) {
-		return NOTHING;
+		return take_more(object, held);
 	}
 	if (message->bytes < 0) {
 		return WAITS;
 	}
-	note(held, message, true);
+	held->to = message->to;
+	if (message->from != 0) {
+		note(held, message, true);
+	}
+	if (object->kind == LQN_OBJ_EVENTFD) {
+		object->from = message->from;
+		object->from_seq = message->seq;
+		object->from_thread = message->thread;
+		object->from_sent = message->sent;
+	}
 	drop(&object->messages, &object->messages_last, message);
 	object->n_messages--;
 	return DONE;
@@ -370,7 +433,8 @@ static enum progress (*const takers[])(struct lqn_object *, struct lqn_held *) =
 /* True while it may still turn out who sends to the object. */
 static bool peer_may_come(const struct lqn_object *object)
 {
-	return !object->untracked && !is_shared(object) && !object->peer && !object->remote;
+	return !object->untracked && !lqn_object_is_shared(object) && !object->peer && !object->remote &&
+		(object->kind != LQN_OBJ_UDP || !object->has_tuple);
 }
 
 static void drop_held(struct lqn_object *object)

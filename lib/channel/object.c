@@ -55,6 +55,7 @@ static void object_free(struct lqn_object *object)
 		g_queue_free_full(object->line, (GDestroyNotify) lqn_object_unpin);
 	}
 	lqn_object_unpin(object->peer);
+	lqn_object_unpin(object->mailbox);
 	lqn_object_unpin(object->alias);
 	lqn_object_unpin(object->listener);
 	lqn_object_unpin(object->candidate);

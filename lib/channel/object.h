@@ -26,6 +26,7 @@ struct lqn_message {
 	struct lqn_message *next, *prev;	/* owned by the queue */
 	uint64_t from, seq, thread;	/* object it was sent into, number there, sender */
 	uint64_t reserved;		/* thread that was handed it directly; 0: none */
+	uint64_t to;			/* object that it is told to reach; 0: whose queue it is in */
 	int64_t sent;			/* begin of the send */
 	int64_t ended;			/* end of the send */
 	int64_t bytes;			/* not yet read; -1: the send has not ended */
@@ -42,7 +43,7 @@ struct lqn_held {
 	bool waits_for_all;		/* … or less than it asked for */
 	uint64_t woken_from, woken_seq;	/* message inside whose send it was woken; 0: none */
 	/* what it has taken so far */
-	uint64_t from, seq, sender;
+	uint64_t from, seq, sender, to;
 	int64_t sent;
 	uint32_t count;
 };
@@ -81,6 +82,7 @@ struct lqn_object {
 	uint32_t fds;			/* of which descriptors */
 	uint32_t receiving;		/* threads in a receive on it */
 	struct lqn_object *peer;	/* pinned; for a datagram socket: where its messages go */
+	struct lqn_object *mailbox;	/* pinned: flow of UDP: where its datagrams are read; NULL: none */
 	struct lqn_object *alias;	/* pinned: the same thing under another descriptor */
 	struct lqn_object *listener;	/* pinned: through which it was made */
 	struct lqn_object *candidate;	/* pinned: peer by order of connects and accepts */
@@ -89,6 +91,9 @@ struct lqn_object {
 	uint64_t inode;			/* of a socket that is foretold */
 	/* of a file: process that has locked it; of a pidfd: the process; 0: none known */
 	int32_t pid;
+	/* eventfd that is a semaphore: the message that was taken last */
+	uint64_t from, from_seq, from_thread;
+	int64_t from_sent;
 	bool armed;			/* timerfd: set anew since it was read last … */
 	bool absolute;			/* … to a time of the clock */
 	char *name;			/* owned; path or queue name; NULL: none */

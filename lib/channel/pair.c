@@ -122,23 +122,41 @@ static bool set_alias(struct lqn_object *object, struct lqn_object *original)
 	return true;
 }
 
+void lqn_channel_merge(struct lqn_object *object, struct lqn_object *other)
+{
+	lqn_object_pin(object);
+	lqn_object_set(&object->alias, other);
+	lqn_channel_announce(object, true);
+	lqn_channel_forward_unsent(object, other);
+	lqn_channel_move_messages(object, other);
+	lqn_channel_drain(other);
+	lqn_object_unpin(object);
+}
+
 /*
  * Two descriptors that are older than the trace turn out to be one eventfd: what is written to one
  * is read from the other.
  */
 static void same_eventfd(struct lqn_object *object, struct lqn_object *other)
 {
-	lqn_object_pin(object);
-	lqn_object_set(&object->alias, other);
 	/*
 	 * how it counts is not known: one by one, until a reader that finds nothing shows that more
 	 * was taken
 	 */
 	other->semaphore = true;
-	lqn_channel_announce(object, true);
-	lqn_channel_move_messages(object, other);
-	lqn_channel_drain(other);
-	lqn_object_unpin(object);
+	lqn_channel_merge(object, other);
+}
+
+/* A descriptor from nowhere is `other`, if that is a pipe or the like. True: it is. */
+static bool set_shared_alias(struct lqn_object *object, struct lqn_object *other)
+{
+	if (object->kind != LQN_OBJ_UNKNOWN || !object->preexisting || object->peer ||
+			!lqn_object_is_shared(other) || other->kind == LQN_OBJ_FILE) {
+		return false;
+	}
+	object->kind = other->kind;
+	lqn_channel_merge(object, other);
+	return true;
 }
 
 /*
@@ -181,6 +199,9 @@ void lqn_channel_pair(struct lqn_object *from, struct lqn_object *to, enum lqn_e
 				evidence == LQN_CERTAIN) {
 			same_eventfd(from, to);
 		}
+		return;
+	}
+	if (evidence == LQN_CERTAIN && (set_shared_alias(from, to) || set_shared_alias(to, from))) {
 		return;
 	}
 	if (from->peer && lqn_object_real(from->peer) == to) {
@@ -349,7 +370,7 @@ static void append_address(GString *name, uint64_t address, uint16_t port)
 	}
 }
 
-static void name_by_tuple(struct lqn_object *object)
+void lqn_channel_name_by_tuple(struct lqn_object *object)
 {
 	GString *name = g_string_new(NULL);
 	GHashTable *by_path = object->channels->by_path;
@@ -359,8 +380,10 @@ static void name_by_tuple(struct lqn_object *object)
 	}
 
 	append_address(name, object->tuple.saddr, object->tuple.sport);
-	g_string_append(name, " -> ");
-	append_address(name, object->tuple.daddr, object->tuple.dport);
+	if (object->tuple.daddr != 0 || object->tuple.dport != 0) {
+		g_string_append(name, " -> ");
+		append_address(name, object->tuple.daddr, object->tuple.dport);
+	}
 	g_free(object->name);
 	object->name = g_string_free(name, FALSE);
 }
@@ -389,7 +412,7 @@ void lqn_channel_set_tuple(struct lqn_object *object, const struct lqn_tuple *tu
 	/* replace: the key must be the new object's own */
 	g_hash_table_replace(by_tuple, &object->tuple, object);
 	peer = g_hash_table_lookup(by_tuple, &reverse);
-	name_by_tuple(object);
+	lqn_channel_name_by_tuple(object);
 	if (object->announced) {
 		lqn_channel_announce(object, true);
 	}
@@ -409,6 +432,9 @@ void lqn_channel_closed(struct lqn_object *object)
 
 	lqn_object_pin(object);
 	object->closed = true;
+	if (object->kind == LQN_OBJ_UDP && object->alias) {
+		lqn_channel_forget_messages(lqn_object_real(object));
+	}
 	lqn_channel_leave_lines(object);
 	if (object->held) {
 		lqn_channel_drain(object);

@@ -157,6 +157,9 @@ struct lqn_cpu {
 	struct lqn_tuple queued;
 	/* last packet taken in the present interrupt, or by the present kernel thread */
 	struct lqn_arrival arrival;
+	/* packet of UDP last taken in the present interrupt, and its buffer; 0: none */
+	struct lqn_tuple datagram;
+	uint64_t datagram_skb;
 	int64_t first, idle_ns, hardirq_ns, softirq_ns;
 };
 

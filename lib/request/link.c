@@ -2,7 +2,7 @@
 
 /*
  * Connections between hosts. Each host's filter knows its own end only; here the ends find each other by their addresses, and
- * what one reads is matched to what the other sent, by counting bytes. It does not matter which of the two is heard of
+ * what one reads is matched to what the other sent, by counting bytes; datagrams by their order and length. It does not matter which of the two is heard of
  * first.
  */
 #include "internal.h"
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define UNREAD_MAX 65536	/* messages kept that the other end never reads */
+#define LOST_MAX 64		/* datagrams that are lost in a row, or overtaken by another */
 
 struct lqn_unread {
 	uint64_t seq, sender;
@@ -80,12 +81,41 @@ void lqn_link_received(struct lqn_analysis *a, struct lqn_party *host, struct lq
 	lqn_link_drain(a, end);
 }
 
+/*
+ * Takes the datagram that a receive got: the next one sent that has its length, for those before it
+ * may have been lost. False if it may not have been heard of yet.
+ */
+static bool take_datagram(GQueue *unread, struct lqn_event *ev)
+{
+	guint skipped = 0;
+
+	for (GList *l = unread ? unread->head : NULL; l && skipped < LOST_MAX; l = l->next, skipped++) {
+		struct lqn_unread *message = l->data;
+
+		if (message->bytes != ev->receive.bytes) {
+			continue;
+		}
+		ev->receive.seq = message->seq;
+		ev->receive.sender = message->sender;
+		ev->receive.sent = message->sent;
+		ev->receive.count = 1;
+		for (guint i = 0; i <= skipped; i++) {
+			g_free(g_queue_pop_head(unread));
+		}
+		return true;
+	}
+	return skipped == LOST_MAX;	/* cut short by its reader: whose it was is not known */
+}
+
 /* Takes what a receive got from what was sent; true if that is all there. */
 static bool take(struct lqn_end *end, struct lqn_pending *pending)
 {
 	GQueue *unread = end->peer ? end->peer->outgoing : NULL;
 	struct lqn_event *ev = &pending->ev;
 
+	if (end->kind == LQN_OBJ_UDP) {
+		return take_datagram(unread, ev);
+	}
 	while (unread && unread->length > 0 && pending->left > 0) {
 		struct lqn_unread *message = g_queue_peek_head(unread);
 		int64_t n = MIN(pending->left, message->bytes);

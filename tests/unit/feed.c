@@ -156,6 +156,7 @@ static void parse_context(struct feed *feed, struct lqn_record *rec, char **args
 static void parse_packet(struct feed *feed, struct lqn_record *rec, char **args, guint n)
 {
 	int saddr, sport, daddr, dport;
+	bool udp = n > 4 && strcmp(args[4], "udp") == 0;
 
 	rec->packet.skb = (uint64_t) arg(args, 1, 0, 0);
 	ck_assert(n >= 4 && sscanf(args[1], "%d:%d", &saddr, &sport) == 2 &&
@@ -164,10 +165,10 @@ static void parse_packet(struct feed *feed, struct lqn_record *rec, char **args,
 	rec->packet.daddr = (uint64_t) daddr;
 	rec->packet.sport = (uint16_t) sport;
 	rec->packet.dport = (uint16_t) dport;
-	rec->packet.protocol = 6;
-	rec->packet.header = 40;
-	rec->packet.len = 40 + (uint32_t) number(args[3]);
-	rec->packet.flags = n > 4 ? (uint8_t) number(args[4]) : 0x10;
+	rec->packet.protocol = udp ? 17 : 6;
+	rec->packet.header = udp ? 28 : 40;
+	rec->packet.len = rec->packet.header + (uint32_t) number(args[3]);
+	rec->packet.flags = udp ? 0 : n > 4 ? (uint8_t) number(args[4]) : 0x10;
 }
 
 static void parse_copy(struct feed *feed, struct lqn_record *rec, char **args, guint n)

@@ -12,7 +12,7 @@
  *   14 c0 +irq 30             interrupt; likewise +ipi, +tick, +softirq, +hrtimer, +timer, each with its `-`
  *   15 c0 fork 1 2 [PID [VTID]]	by thread 1; a thread of process PID, else a process of its own; its id inside
  *   16 c0 exec 2 /bin/web     likewise exit 2, free 2
- *   17 c0 queue SKB FROM:PORT TO:PORT BYTES [FLAGS]	packet; likewise `receive`, and `copy SKB BYTES`
+ *   17 c0 queue SKB FROM:PORT TO:PORT BYTES [FLAGS|udp]	packet; likewise `receive`, and `copy SKB BYTES`
  *   18 c0 issue DEVICE [TID [SECTOR]]	likewise `insert`, `complete`
  *   19 c0 state TID PID NAME [STATUS]	dump of the initial state; likewise `statefd PID FD NAME`
  *   19 c0 inside TID VPID VTID	likewise: its numbers inside of a PID namespace
