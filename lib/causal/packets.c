@@ -112,6 +112,16 @@ static void received(struct lqn_step *step, const struct lqn_arrival *data)
 	}
 }
 
+/* True for a socket, not a flow; one that is older than the trace turns out to be one. */
+static bool is_udp_socket(struct lqn_object *socket)
+{
+	if (socket->kind == LQN_OBJ_UNKNOWN && socket->preexisting && !socket->peer &&
+			!socket->alias) {
+		socket->kind = LQN_OBJ_UDP;
+	}
+	return socket->kind == LQN_OBJ_UDP && !(socket->has_tuple && socket->tuple.dport != 0);
+}
+
 /* A packet of UDP: if the thread's own call has sent it, it says to whom. */
 static void datagram(struct lqn_step *step, const struct lqn_tuple *tuple)
 {
@@ -129,8 +139,7 @@ static void datagram(struct lqn_step *step, const struct lqn_tuple *tuple)
 		return;
 	}
 	lqn_channel_note_address(channels, tuple->saddr);
-	if (step->cpu->depth > 0 || !socket || !call->message || socket->kind != LQN_OBJ_UDP ||
-			(socket->has_tuple && socket->tuple.dport != 0)) {
+	if (step->cpu->depth > 0 || !socket || !call->message || !is_udp_socket(socket)) {
 		return;
 	}
 	/* the message is not of the socket but of the flow */
@@ -146,8 +155,8 @@ void lqn_step_datagram_wakes(const struct lqn_step *step, struct lqn_thread *tar
 {
 	struct lqn_object *socket = target->call.object;
 
-	if (socket && socket->kind == LQN_OBJ_UDP &&
-			lqn_call_class(target->call.kind) == LQN_CLASS_RECEIVE) {
+	if (socket && lqn_call_class(target->call.kind) == LQN_CLASS_RECEIVE &&
+			is_udp_socket(socket)) {
 		lqn_channel_own(socket, step->cpu->datagram.daddr, step->cpu->datagram.dport);
 	}
 }
@@ -166,6 +175,8 @@ void lqn_step_packet(struct lqn_step *step)
 
 	if (rec->packet.protocol == PROTOCOL_UDP) {
 		datagram(step, &tuple);
+	} else if (rec->type == LQN_REC_PACKET_RECEIVE) {
+		step->cpu->datagram_skb = 0;	/* what wakes now is no datagram */
 	}
 	if (rec->packet.protocol != PROTOCOL_TCP) {
 		step->cpu->arrival.ts = -1;

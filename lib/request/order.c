@@ -226,8 +226,9 @@ static void count_receive(struct lqn_party *host, const struct lqn_event *ev)
 		actor->unit->serves = true;
 	}
 	if (ev->receive.sender) {
-		if (there == host) {
-			lqn_roles_count(host, receipt.sender->unit, actor->unit);
+		lqn_roles_count(host, receipt.sender->unit, actor->unit);
+		if (there != host) {
+			lqn_roles_count(there, receipt.sender->unit, actor->unit);
 		}
 		if (!actor->receipts) {
 			actor->receipts = g_array_new(FALSE, FALSE, sizeof(struct lqn_receipt));

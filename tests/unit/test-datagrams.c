@@ -3,7 +3,8 @@
  * UDP by the addresses of its packets. Thread 1 (process 1) on CPU 0 has a socket at port 10, thread 2 (process 2) on CPU 1 one at
  * port 20, thread 3 (process 3) on CPU 2 one at port 30; all are descriptor 4.
  */
-#include "feed.h"
+#include "talk.h"
+
 #include "suite.h"
 
 static struct feed *f;
@@ -119,5 +120,80 @@ START_TEST(a_port_may_be_given_to_another_socket)
 }
 END_TEST
 
-SUITE("datagrams", answers_of_one_socket_reach_who_asked, a_woken_reader_says_which_socket_has_the_port,
+/* ---- between hosts ---- */
+
+#define CYCLES 40
+enum { LOST = 7 };
+
+struct taker {
+	struct lqn_analysis *analysis;
+	unsigned host;
+};
+
+static void take(void *payload, const struct lqn_event *ev)
+{
+	struct taker *taker = payload;
+
+	if (ev->type != LQN_EV_HOST) {
+		lqn_analysis_event(taker->analysis, taker->host, ev);
+	}
+}
+
+/* Port 10 of host 1 asks port 20 of host 2, which takes 100 us; one question is lost. */
+static void ask(struct feed *client, struct feed *server, int cycle)
+{
+	long t = 1000 + cycle * 1000L;
+	int bytes = 40 + cycle % 3;
+
+	feed(client, "%ld c0 +sendto 4 %d\n%ld c0 queue %d 1:10 2:20 %d udp\n%ld c0 -sendto %d\n%ld c0 +recvfrom 4 100\n%ld c0 sw 1>0 S",
+		t, bytes, t + 1, cycle + 1, bytes, t + 2, bytes, t + 3, t + 4);
+	if (cycle != LOST) {
+		feed(server, "%ld c0 +softirq 3\n%ld c0 receive %d 1:10 2:20 %d udp\n%ld c0 wk 2\n%ld c0 -softirq 3\n%ld c0 sw 0>2 R\n"
+			"%ld c0 -recvfrom %d", t + 50, t + 50, cycle + 1, bytes, t + 51, t + 52, t + 53, t + 54, bytes);
+		feed(server, "%ld c0 +sendto 4 9\n%ld c0 queue %d 2:20 1:10 9 udp\n%ld c0 -sendto 9\n%ld c0 +recvfrom 4 100\n%ld c0 sw 2>0 S",
+			t + 154, t + 155, cycle + 1, t + 156, t + 157, t + 158);
+		feed(client, "%ld c0 +softirq 3\n%ld c0 receive %d 2:20 1:10 9 udp\n%ld c0 wk 1\n%ld c0 -softirq 3", t + 200, t + 200, cycle + 1,
+			t + 201, t + 202);
+	} else {
+		feed(client, "%ld c0 +hrtimer 1\n%ld c0 wk 1\n%ld c0 -hrtimer 1", t + 200, t + 201, t + 202);
+	}
+	feed(client, "%ld c0 sw 0>1 R\n%ld c0 -recvfrom %d\n%ld c0 +nanosleep\n%ld c0 sw 1>0 S\n%ld c0 +hrtimer 1\n%ld c0 wk 1\n"
+		"%ld c0 -hrtimer 1\n%ld c0 sw 0>1 R\n%ld c0 -nanosleep 0", t + 203, t + 204, cycle == LOST ? -11 : 9, t + 205, t + 206,
+		t + 900, t + 900, t + 900, t + 901, t + 902);
+}
+
+START_TEST(datagrams_between_hosts_match_by_order_and_length)
+{
+	const struct lqn_options options = { .begin = INT64_MIN, .end = INT64_MAX };
+	struct lqn_analysis *analysis = lqn_analysis_new(&options);
+	struct feed *client = feed_new("6.1.0"), *server = feed_new("6.1.0");
+	struct taker there = { analysis, lqn_analysis_host(analysis, "a") }, here = { analysis, lqn_analysis_host(analysis, "b") };
+	struct lqn_model *model = NULL;
+	struct lqn_path_report *paths = NULL;
+	GError *error = NULL;
+
+	feed(client, "1 c0 name 1 client\n1 c0 state 1 1 client 0\n1 c0 sw 0>1 R\n2 c0 +socket 2 2\n3 c0 -socket 4");
+	feed(server, "1 c0 name 2 server\n1 c0 state 2 2 server 0\n1 c0 sw 0>2 R\n2 c0 +socket 2 2\n3 c0 -socket 4\n4 c0 +recvfrom 4 100\n"
+		"5 c0 sw 2>0 S");
+	for (int i = 0; i < CYCLES; i++) {
+		ask(client, server, i);
+	}
+	feed_finish(client, 1000 + CYCLES * 1000L);
+	feed_finish(server, 1000 + CYCLES * 1000L);
+	feed_each(client, take, &there);
+	feed_each(server, take, &here);
+	ck_assert_msg(lqn_analysis_finish(analysis, &model, &paths, &error), "%s", error ? error->message : "?");
+	ck_assert_double_eq_tol(talk_calls(talk_entry(model, "client"), talk_entry(model, "server"), LQN_SYNC),
+		(CYCLES - 1) / (double) CYCLES, 0.03);
+	ck_assert_double_eq_tol(talk_entry(model, "server")->phase[0].demand, 105e-6, 3e-6);
+	ck_assert_uint_eq(paths->not_tiled, 0);
+	lqn_path_report_free(paths);
+	lqn_model_free(model);
+	lqn_analysis_free(analysis);
+	feed_free(client);
+	feed_free(server);
+}
+END_TEST
+
+SUITE("datagrams", datagrams_between_hosts_match_by_order_and_length, answers_of_one_socket_reach_who_asked, a_woken_reader_says_which_socket_has_the_port,
 	what_comes_from_another_host_is_read_in_order, a_port_may_be_given_to_another_socket)

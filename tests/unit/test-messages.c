@@ -190,6 +190,18 @@ START_TEST(a_semaphore_gives_one_at_a_time)
 }
 END_TEST
 
+START_TEST(a_semaphore_may_be_given_more_than_one_at_once)
+{
+	f = feed_new("6.1.0");
+	feed(f, "1 c0 sw 0>1 R\n2 c0 +eventfd2 0 1\n3 c0 -eventfd2 3\n4 c0 fork 1 2\n5 c1 sw 0>2 R\n"
+		"10 c0 +write 3 8\n11 c0 -write 8\n20 c1 +read 3 8\n21 c1 -read 8\n22 c1 +read 3 8\n23 c1 -read 8");
+	end(30);
+	feed_expect(f, "receive end=21u seq=1 sender=1 count=1");
+	feed_expect(f, "receive end=23u seq=1 sender=1 sent=10u count=0");
+	done();
+}
+END_TEST
+
 START_TEST(files_are_no_channels_until_a_write_wakes_a_reader)
 {
 	start();
@@ -318,6 +330,7 @@ SUITE("messages", a_pipe_carries_bytes_to_whoever_reads, a_message_read_in_parts
 	end_of_file_and_errors_receive_nothing, bytes_from_nobody_traced_have_no_sender, a_socketpair_has_two_directions,
 	datagrams_match_one_to_one, queues_give_by_priority, a_waiting_reader_of_a_queue_is_handed_its_message,
 	a_counter_is_read_and_cleared_at_once, a_semaphore_gives_one_at_a_time,
+	a_semaphore_may_be_given_more_than_one_at_once,
 	files_are_no_channels_until_a_write_wakes_a_reader, descriptors_are_copied_closed_and_shared,
 	threads_share_descriptors_and_processes_do_not, a_range_of_descriptors_closes_at_once,
 	pipes_of_before_the_trace_come_from_the_dump, two_calls_at_a_time_belong_to_two_threads,

@@ -254,7 +254,23 @@ START_TEST(room_to_write_is_no_message)
 }
 END_TEST
 
-SUITE("pairing", an_accept_of_the_only_connect_pairs, packets_pair_by_addresses, a_woken_reader_pairs,
+START_TEST(a_pipe_passed_on_is_the_same_pipe)
+{
+	f = feed_new("6.1.0");
+	feed(f, "1 c0 sw 0>1 R\n1 c1 sw 0>2 R\n2 c0 +pipe2\n3 c0 -pipe2 0 3 4\n"
+		/* descriptor 9 of process 2 came by a message */
+		"10 c0 +read 3 100\n11 c0 sw 1>0 S\n12 c1 +write 9 5\n13 c1 wk 1\n14 c1 -write 5\n15 c0 sw 0>1 R\n16 c0 -read 5\n"
+		"20 c1 +write 9 6\n21 c1 -write 6\n22 c0 +read 3 100\n23 c0 -read 6");
+	feed(f, "30 c0 sw 1>0 S\n30 c1 sw 2>0 S");
+	feed_finish(f, 30);
+	feed_expect(f, "object object=$fd alias=$pipe kind=pipe");
+	feed_expect(f, "receive thread=1 object=$pipe end=16u sender=2 count=1");
+	feed_expect(f, "receive thread=1 object=$pipe end=23u sender=2 sent=20u count=1");
+	feed_free(f);
+}
+END_TEST
+
+SUITE("pairing", a_pipe_passed_on_is_the_same_pipe, an_accept_of_the_only_connect_pairs, packets_pair_by_addresses, a_woken_reader_pairs,
 	votes_of_woken_pollers_decide, a_connection_of_before_the_trace_pairs_when_it_talks, a_wrong_guess_is_taken_back,
 	the_ends_that_a_wrong_guess_leaves_over_are_a_pair,
 	a_descriptor_passed_on_is_the_same_connection, short_connections_do_not_mix,
