@@ -82,6 +82,38 @@ static bool name_on_several_hosts(const struct lqn_build *build, const struct lq
 	return false;
 }
 
+static gint by_pid(gconstpointer a, gconstpointer b)
+{
+	const struct lqn_unit *x = *(const struct lqn_unit *const *) a, *y = *(const struct lqn_unit *const *) b;
+
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+/* Which processes a task stands for, and what is known of them. */
+static void add_processes(const struct lqn_service *service)
+{
+	g_autoptr(GPtrArray) units = g_ptr_array_new();
+	GHashTableIter iter;
+	gpointer unit;
+
+	g_hash_table_iter_init(&iter, service->units);
+	while (g_hash_table_iter_next(&iter, &unit, NULL)) {
+		g_ptr_array_add(units, unit);
+	}
+	g_ptr_array_sort(units, by_pid);
+	for (guint i = 0; i < units->len; i++) {
+		const struct lqn_unit *it = units->pdata[i];
+		const struct lqn_snapshot_process *known = it->process;
+		struct lqn_model_process *process = lqn_task_add_process(service->task, it->pid);
+
+		process->comm = g_strdup(it->main ? it->main->comm : known ? known->comm : NULL);
+		process->exe = g_strdup(known && known->exe ? known->exe : it->main ? it->main->exe : NULL);
+		process->service = g_strdup(known ? known->service : NULL);
+		process->container = g_strdup(known ? known->container : NULL);
+		process->nspids = known ? g_array_ref(known->nspids) : NULL;
+	}
+}
+
 static void add_task(struct lqn_build *build, struct lqn_service *service)
 {
 	g_autofree char *wanted = name_on_several_hosts(build, service) ?
@@ -98,6 +130,7 @@ static void add_task(struct lqn_build *build, struct lqn_service *service)
 			service->per_connection ? 1 : service->multiplicity);
 	}
 	service->task->service = g_strdup(service->name);
+	add_processes(service);
 }
 
 /* How the hosts' clocks differ, and what would make other tools see one time. */

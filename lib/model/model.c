@@ -20,11 +20,24 @@ static void entry_free(void *data)
 	g_free(entry);
 }
 
+static void process_free(void *data)
+{
+	struct lqn_model_process *process = data;
+
+	g_free(process->comm);
+	g_free(process->exe);
+	g_free(process->service);
+	g_free(process->container);
+	g_clear_pointer(&process->nspids, g_array_unref);
+	g_free(process);
+}
+
 static void task_free(void *data)
 {
 	struct lqn_task *task = data;
 
 	g_ptr_array_unref(task->entries);
+	g_ptr_array_unref(task->processes);
 	g_free(task->name);
 	g_free(task->service);
 	g_free(task);
@@ -102,10 +115,20 @@ struct lqn_task *lqn_processor_add_task(struct lqn_processor *proc, const char *
 	task->multiplicity = multiplicity;
 	task->processor = proc;
 	task->entries = g_ptr_array_new_with_free_func(entry_free);
+	task->processes = g_ptr_array_new_with_free_func(process_free);
 	task->response = -1;
 	task->think_measured = -1;
 	g_ptr_array_add(proc->tasks, task);
 	return task;
+}
+
+struct lqn_model_process *lqn_task_add_process(struct lqn_task *task, uint32_t pid)
+{
+	struct lqn_model_process *process = g_new0(struct lqn_model_process, 1);
+
+	process->pid = pid;
+	g_ptr_array_add(task->processes, process);
+	return process;
 }
 
 struct lqn_entry *lqn_task_add_entry(struct lqn_task *task, const char *name)

@@ -51,9 +51,16 @@ struct lqn_entry {
 	double service_ci;		/* half width of the 95 % interval of `service`, or of a cycle's response; < 0: unknown */
 };
 
+struct lqn_model_process {		/* one that a task stands for; what is not known is NULL */
+	uint32_t pid;
+	char *comm, *exe, *service, *container;	/* owned; service: systemd's */
+	GArray *nspids;			/* uint32_t: its ids in the pid namespaces, outermost first; owned */
+};
+
 struct lqn_task {
 	char *name;			/* owned */
 	char *service;			/* as the system calls it; owned; may be NULL */
+	GPtrArray *processes;		/* struct lqn_model_process, owned, by id; empty for what is no process */
 	enum lqn_task_kind kind;
 	enum lqn_sched sched;
 	unsigned multiplicity;		/* threads, or customers */
@@ -109,6 +116,7 @@ struct lqn_processor *lqn_model_add_processor(struct lqn_model *model, const cha
 	enum lqn_sched sched, unsigned multiplicity);
 struct lqn_task *lqn_processor_add_task(struct lqn_processor *proc, const char *name,
 	enum lqn_task_kind kind, enum lqn_sched sched, unsigned multiplicity);
+struct lqn_model_process *lqn_task_add_process(struct lqn_task *task, uint32_t pid);
 struct lqn_entry *lqn_task_add_entry(struct lqn_task *task, const char *name);
 /* Adds to the mean if the phase has such a call already (solvers take one of two). phase: 0 or 1. */
 void lqn_entry_add_call(struct lqn_entry *entry, unsigned phase, struct lqn_entry *dest,

@@ -144,6 +144,33 @@ static struct json_object *new_entry(const struct lqn_entry *entry)
 	return object;
 }
 
+static struct json_object *new_processes(const struct lqn_task *task)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (unsigned i = 0; i < task->processes->len; i++) {
+		const struct lqn_model_process *process = g_ptr_array_index(task->processes, i);
+		struct json_object *object = json_object_new_object();
+
+		put_count(object, "pid", process->pid);
+		put_text(object, "comm", process->comm);
+		put_text(object, "exe", process->exe && *process->exe ? process->exe : NULL);
+		put_text(object, "service", process->service);
+		put_text(object, "container", process->container);
+		/* the first is `pid` itself */
+		if (process->nspids && process->nspids->len > 1) {
+			struct json_object *ids = json_object_new_array();
+
+			for (unsigned k = 0; k < process->nspids->len; k++) {
+				append(ids, json_object_new_uint64(g_array_index(process->nspids, uint32_t, k)));
+			}
+			put(object, "nspid", ids);
+		}
+		append(array, object);
+	}
+	return array;
+}
+
 static struct json_object *new_task(const struct lqn_task *task)
 {
 	struct json_object *object = json_object_new_object(), *entries = json_object_new_array();
@@ -152,6 +179,9 @@ static struct json_object *new_task(const struct lqn_task *task)
 	put_text(object, "name", task->name);
 	put_text(object, "kind", lqn_task_kind_name(task->kind));
 	put_text(object, "service", task->service);
+	if (task->processes->len > 0) {
+		put(object, "processes", new_processes(task));
+	}
 	put_text(object, "scheduling", lqn_sched_terms(task->sched)->xml_task);
 	put_multiplicity(object, task->sched, task->multiplicity);
 	if (task->sched == LQN_SCHED_REF) {

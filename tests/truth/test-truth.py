@@ -123,6 +123,18 @@ def same_in_all_forms():
     assert os.path.getsize(os.path.join(MODEL, 'critical-path.txt')) > 200
 
 
+def json_schema():
+    """model.json is as its schema says, where there is a program that can tell."""
+    model()
+    try:
+        import jsonschema
+    except ImportError:
+        return 'skip'
+    with open(os.path.join(HERE, '../../doc/model.schema.json')) as schema_file, open(os.path.join(MODEL, 'model.json')) as f:
+        jsonschema.validate(json.load(f), json.load(schema_file))
+    return None
+
+
 def solved():
     if not SOLVER:
         return 'skip'
@@ -175,6 +187,7 @@ run([('%s: all tasks are found and no others' % NAME, tasks),
      ('%s: the schema' % NAME, schema),
      ('%s: references' % NAME, references),
      ('%s: all forms hold the same' % NAME, same_in_all_forms),
+     ('%s: the schema of model.json' % NAME, json_schema),
      ('%s: both forms mean the same to the solvers' % NAME, both_forms_mean_the_same),
      ('%s: the solver predicts the throughput' % NAME, solved)])
 scratch.__exit__()

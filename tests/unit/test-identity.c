@@ -326,16 +326,23 @@ static struct lqn_model *two_of_one_name(const char *processes, const char *rule
 }
 
 #define TWO_SCRIPTS \
-	PROCESS(4, "python3", PYTHON, "\"python3\",\"/srv/stock.py\"", "") "," \
+	PROCESS(4, "python3", PYTHON, "\"python3\",\"/srv/stock.py\"", ",\"nspid\":[4,1],\"container\":\"4f3a\"") "," \
 	PROCESS(5, "python3", PYTHON, "\"python3\",\"/srv/shop.py\"", "")
 
 START_TEST(two_scripts_of_one_interpreter_are_two_tasks)
 {
 	struct lqn_model *model = two_of_one_name(TWO_SCRIPTS, NULL);
+	const struct lqn_model_process *process;
 
 	ck_assert_double_eq_tol(talk_calls(talk_entry(model, "client"), talk_entry(model, "shop"), LQN_SYNC), 1, 0.01);
 	ck_assert_double_eq_tol(talk_calls(talk_entry(model, "shop"), talk_entry(model, "stock"), LQN_SYNC), 1, 0.01);
 	ck_assert_ptr_null(talk_task(model, "python3"));
+	process = talk_task(model, "stock")->processes->pdata[0];
+	ck_assert_uint_eq(process->pid, 4);
+	ck_assert_str_eq(process->comm, "python3");
+	ck_assert_str_eq(process->exe, PYTHON);
+	ck_assert_str_eq(process->container, "4f3a");
+	ck_assert_uint_eq(g_array_index(process->nspids, uint32_t, 1), 1);
 	lqn_model_free(model);
 	model = two_of_one_name(NULL, NULL);
 	ck_assert_ptr_nonnull(talk_task(model, "python3"));
