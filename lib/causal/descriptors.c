@@ -85,13 +85,17 @@ void lqn_exit_accept(struct lqn_step *step, struct lqn_open_call *call, int64_t 
 	int64_t cpu)
 {
 	struct lqn_object *listener = call->object, *made;
+	enum lqn_object_kind kind;
 	struct lqn_event ev = { .type = LQN_EV_ACCEPT };
 
 	if (!is_fd(ret)) {
 		return;
 	}
-	made = lqn_object_pin(make(step, listener && listener->kind == LQN_OBJ_LISTENER ?
-		listener->base : LQN_OBJ_UNKNOWN));
+	kind = listener && listener->kind == LQN_OBJ_LISTENER ? listener->base : LQN_OBJ_UNKNOWN;
+	if (kind == LQN_OBJ_UNKNOWN && step->rec->exit.family > 0) {
+		kind = socket_kind(step->rec->exit.family, TYPE_STREAM);	/* only streams are accepted */
+	}
+	made = lqn_object_pin(make(step, kind));
 	put_fd(step, ret, made);
 	if (listener) {
 		lqn_channel_accept(listener, made);

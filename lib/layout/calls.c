@@ -31,6 +31,9 @@ static const struct lqn_layout_field splice[] = {
 };
 static const struct lqn_layout_field epfd[] = { ARG("epfd", 0), END };
 static const struct lqn_layout_field fds_exit[] = { RET, FDS("fds|events"), END };
+static const struct lqn_layout_field accept_exit[] = {
+	RET, { "family", LQN_FIELD_I32, offsetof(struct lqn_record, exit.family) }, END
+};
 static const struct lqn_layout_field pair_exit[] = { RET, FDS("fildes|socket|usockvec"), END };
 static const struct lqn_layout_field flags[] = { ARG("flags", 0), END };
 static const struct lqn_layout_field futex[] = {
@@ -104,8 +107,8 @@ const struct lqn_layout_call lqn_layout_calls[] = {
 	CALL("ppoll", POLL, none, fds_exit),
 	CALL("select", SELECT, none, ret),
 	CALL("pselect6", SELECT, none, ret),
-	CALL("accept", ACCEPT, fd, ret),
-	CALL("accept4", ACCEPT, fd, ret),
+	CALL("accept", ACCEPT, fd, accept_exit),
+	CALL("accept4", ACCEPT, fd, accept_exit),
 	CALL("nanosleep", SLEEP, none, ret),
 	CALL("clock_nanosleep", SLEEP, flags, ret),
 	CALL("futex", FUTEX, futex, ret),

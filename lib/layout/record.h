@@ -153,6 +153,7 @@ struct lqn_record {
 		} entry;
 		struct {
 			int64_t ret;
+			int32_t family;		/* accept: of the address; 0 if not told */
 			int32_t n_fds;
 			int32_t fd[LQN_RECORD_FDS];
 		} exit;

@@ -29,19 +29,66 @@ static void prepare(struct lqn_analysis *a)
 		const struct lqn_party *host = a->hosts->pdata[i];
 
 		for (guint k = 0; k < host->by_age->len; k++) {
-			((struct lqn_actor *) host->by_age->pdata[k])->served = false;
+			struct lqn_actor *actor = host->by_age->pdata[k];
+
+			actor->served = actor->serves_several = false;
+			actor->served_until = 0;
 		}
 	}
 }
 
-/* A call that was not answered and not seen to be forwarded was asynchronous. */
+/*
+ * Whether the caller went on without waiting for the answer: its thread, which waits for whatever comes, had answered the
+ * caller's own request when this came. What came is an acknowledgement.
+ */
+static bool went_on(const struct lqn_arc *arc)
+{
+	const struct lqn_invocation *caller = lqn_final(arc->caller);
+
+	return arc->polled && caller->request && caller->replied > 0 && (arc->second_phase || caller->replied < arc->replied);
+}
+
+/* Two services, the one that calls and the one that is called. */
+static guint64 *pair_of(const struct lqn_arc *arc, guint64 *pair)
+{
+	*pair = (guint64) g_quark_from_string(lqn_service_name(lqn_final(arc->caller)->actor)) << 32 |
+		g_quark_from_string(lqn_service_name(lqn_final(arc->callee)->actor));
+	return pair;
+}
+
+/*
+ * Pairs of services whose calls are acknowledged rather than answered, by the majority: to which of its requests an event loop's
+ * work belongs is not always seen. Values: acknowledged less answered.
+ */
+static GHashTable *acknowledged_pairs(const struct lqn_analysis *a)
+{
+	GHashTable *pairs = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+
+	for (guint i = 0; i < a->arcs->len; i++) {
+		const struct lqn_arc *arc = a->arcs->pdata[i];
+		guint64 pair;
+
+		if (arc->callee && arc->replied != 0) {
+			gint count = GPOINTER_TO_INT(g_hash_table_lookup(pairs, pair_of(arc, &pair)));
+
+			g_hash_table_replace(pairs, g_memdup2(&pair, sizeof(pair)), GINT_TO_POINTER(count + (went_on(arc) ? 1 : -1)));
+		}
+	}
+	return pairs;
+}
+
+/* A call that was not answered and not seen to be forwarded was asynchronous, and one that was but acknowledged. */
 static void decide_kinds(struct lqn_analysis *a)
 {
+	g_autoptr(GHashTable) pairs = acknowledged_pairs(a);
+
 	for (guint i = 0; i < a->arcs->len; i++) {
 		struct lqn_arc *arc = a->arcs->pdata[i];
+		guint64 pair;
 
 		if (arc->kind != LQN_FORWARD) {
-			arc->kind = arc->replied != 0 ? LQN_SYNC : LQN_ASYNC;
+			arc->kind = arc->replied != 0 && !(arc->callee &&
+				GPOINTER_TO_INT(g_hash_table_lookup(pairs, pair_of(arc, &pair))) > 0) ? LQN_SYNC : LQN_ASYNC;
 		}
 	}
 }
@@ -263,6 +310,7 @@ bool lqn_model_build(struct lqn_build *build, GError **error)
 	lqn_build_locks(build);
 	lqn_build_demands(build);
 	lqn_build_disks(build);
+	lqn_build_sections(build);
 	lqn_build_clients(build);
 	lqn_build_break_cycles(build);
 	lqn_build_background(build);

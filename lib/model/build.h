@@ -8,10 +8,16 @@
 /* A lock as an entry uses it. */
 struct lqn_lock_use {
 	struct lqn_word *word;
-	double hold, cpu, slept, latency;	/* s per passage */
-	uint64_t samples;
+	double hold, cpu, slept, disk;		/* s per passage; disk: waiting for devices */
+	double disks, square;			/* operations on devices; of hold, summed */
+	double latency;				/* s per invocation */
+	double confidence;			/* half width of the 95 % interval of hold; < 0: unknown */
+	uint64_t samples;			/* passages seen */
 	guint waits;				/* invocations that waited for it */
 	double passages;			/* per invocation */
+	struct lqn_lock_use *outer;		/* that is held meanwhile; borrowed; NULL: none */
+	guint within;				/* waits seen there */
+	GHashTable *inside;			/* struct lqn_entry called while it is held -> double *, calls seen; owned; NULL: none */
 	struct lqn_entry *entry;		/* of the lock's task */
 };
 
@@ -23,7 +29,7 @@ struct lqn_cluster {
 	GPtrArray *members;		/* struct lqn_invocation, begun in the window */
 	GHashTable *shape;		/* what one calls and which locks it takes -> double *, per invocation; owned */
 	double demand;			/* ns per invocation */
-	GArray *locks;			/* struct lqn_lock_use */
+	GArray *locks;			/* struct lqn_lock_use, by word */
 	struct lqn_entry *entry;	/* NULL: dropped */
 };
 
@@ -82,6 +88,16 @@ unsigned lqn_service_multiplicity(const struct lqn_build *build, const struct lq
 	bool *per_connection);
 /* locks.c */
 void lqn_build_locks(struct lqn_build *build);
+/* NULL: the entry does not use that lock. */
+struct lqn_lock_use *lqn_lock_use_of(const struct lqn_cluster *cluster, const struct lqn_word *word);
+/* Likewise, by a word that an invocation of it waited for; 0: none. */
+struct lqn_lock_use *lqn_lock_waited_for(const struct lqn_cluster *cluster, const struct lqn_invocation *invocation,
+	uint64_t word);
+/* sections.c: calls made in a passage; locks within locks; what is done inside moves from the entry to the lock. */
+void lqn_section_calls(struct lqn_build *build, struct lqn_cluster *cluster, struct lqn_lock_use *use,
+	const struct lqn_hold_sample *sample);
+void lqn_section_nest(struct lqn_cluster *cluster);
+void lqn_build_sections(struct lqn_build *build);
 /* demands.c: demands, delays and calls of entries. */
 void lqn_build_demands(struct lqn_build *build);
 /* clients.c: population and think time of reference tasks. */
@@ -97,6 +113,14 @@ void lqn_build_break_cycles(struct lqn_build *build);
 void lqn_build_note(struct lqn_build *build, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /* names.c: a legal name that no other task (or entry) has; interned. */
 const char *lqn_build_name(struct lqn_build *build, const char *wanted);
+
+/* Time that something lasts. */
+struct lqn_span {
+	int64_t begin, end;
+};
+
+/* pools.c: how many of struct lqn_span there were at once, at most. Sorts them. */
+guint lqn_spans_at_once(GArray *spans);
 
 static inline bool lqn_in_window(const struct lqn_build *build, int64_t ts)
 {

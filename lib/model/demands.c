@@ -162,8 +162,11 @@ static void add_locks(struct lqn_cluster *cluster, double *demand, double *delay
 	for (guint i = 0; i < cluster->locks->len; i++) {
 		const struct lqn_lock_use *use = &g_array_index(cluster->locks, struct lqn_lock_use, i);
 
+		if (use->outer) {
+			continue;	/* is within that one */
+		}
 		/* what goes on inside is the lock's now */
-		*demand -= use->passages * use->entry->phase[0].demand;
+		*demand -= use->passages * use->cpu;
 		*delay -= use->passages * use->slept;
 		lqn_entry_add_call(cluster->entry, 0, use->entry, LQN_SYNC, use->passages);
 	}

@@ -3,55 +3,61 @@
 /*
  * Locks as tasks of multiplicity 1 on the host's processor. Only contended passages are seen: from the end of a wait for the
  * word to the wake of the next who waits (after a contended wait, giving it back always is a system call). Their
- * mean hold time is that of all, as measured on recorded runs with known locks. Of passages, one is
- * assumed per invocation of each entry that was seen to wait; but where an entry waits for several locks, and no invocation for
- * more than one of them, its invocations divide among the locks (divide_passages).
+ * mean hold time is that of all, as measured on recorded runs with known locks; how sure it is says its 95 % interval. Of
+ * passages, one is assumed per invocation of each entry that was seen to wait; but where an entry waits for several locks, and no
+ * invocation for more than one of them, its invocations divide among the locks (divide_passages). What is done while a lock is
+ * held is the business of sections.c.
  */
 #include "build.h"
 
 #include <math.h>
 
 #define SAMPLES_MIN 5		/* fewer passages say nothing */
-#define HOLD_MIN_NS 20000	/* the lock of a condition variable's queue is held for 2 us: not a resource */
+/*
+ * The lock of a condition variable's queue is held for 2 us: not a resource. The median says so, which one holder that is
+ * preempted does not change.
+ */
+#define HOLD_MIN_NS 20000
+/*
+ * A mutex is given back by whoever has it, in the request for which it was taken. The word of a condition variable that threads
+ * hand round, as that of an interpreter's lock is, looks alike, but is woken when it happens to be waited for.
+ */
+#define BROKEN_MAX 0.1
+/* Of the time of the requests that wait for it: what makes no difference to them is left out, as a queue's own lock. */
+#define WAIT_SHARE_MIN 0.01
 
 #define EXPECTED_MIN 5		/* invocations that should have waited for two locks, to conclude from there being none */
 #define TOGETHER_MAX 0.1	/* of which may have */
 #define NEAR_ONE 0.7		/* passages per invocation taken for one */
 
-struct sum {
+struct passage {
+	const struct lqn_hold_sample *sample;	/* borrowed */
 	struct lqn_word *word;
-	struct lqn_party *host;
-	uint64_t samples;
-	double hold;
 };
 
-/* `places`: word -> its place in `sums`, from 1 on. */
-static struct sum *sum_of(GArray *sums, GHashTable *places, struct lqn_word *word, struct lqn_party *host)
+struct lqn_lock_use *lqn_lock_use_of(const struct lqn_cluster *cluster, const struct lqn_word *word)
 {
-	struct sum fresh = { word, host, 0, 0 };
-	guint place = GPOINTER_TO_UINT(g_hash_table_lookup(places, word));
+	guint low = 0, high = cluster->locks->len;
 
-	if (place == 0) {
-		g_array_append_val(sums, fresh);
-		place = sums->len;
-		g_hash_table_insert(places, word, GUINT_TO_POINTER(place));
-	}
-	return &g_array_index(sums, struct sum, place - 1);
-}
-
-static struct lqn_lock_use *use_of(struct lqn_cluster *cluster, struct lqn_word *word)
-{
-	struct lqn_lock_use fresh = { .word = word };
-
-	for (guint i = 0; i < cluster->locks->len; i++) {
-		struct lqn_lock_use *use = &g_array_index(cluster->locks, struct lqn_lock_use, i);
+	while (low < high) {
+		guint middle = (low + high) / 2;
+		struct lqn_lock_use *use = &g_array_index(cluster->locks, struct lqn_lock_use, middle);
 
 		if (use->word == word) {
 			return use;
 		}
+		if (use->word->id < word->id) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
 	}
-	g_array_append_val(cluster->locks, fresh);
-	return &g_array_index(cluster->locks, struct lqn_lock_use, cluster->locks->len - 1);
+	return NULL;
+}
+
+struct lqn_lock_use *lqn_lock_waited_for(const struct lqn_cluster *cluster, const struct lqn_invocation *it, uint64_t word)
+{
+	return word ? lqn_lock_use_of(cluster, lqn_word_root(lqn_party_word(it->actor->host, word))) : NULL;
 }
 
 /* The cluster whose invocation a passage belongs to; NULL: none in the model. */
@@ -67,104 +73,184 @@ static struct lqn_cluster *cluster_of(struct lqn_build *build, const struct lqn_
 	return cluster && cluster->entry ? cluster : NULL;
 }
 
-/* ns that an invocation was runnable after waits for a lock, beside an idle CPU. */
-static double latency_for(const struct lqn_invocation *it, const struct lqn_word *word)
+/* Passages of the window, by host, lock, and hold time. */
+static gint by_lock(gconstpointer a, gconstpointer b)
 {
-	double latency = 0;
+	const struct passage *x = a, *y = b;
 
-	for (const struct lqn_lock_wait *wait = it->locks; wait; wait = wait->next) {
-		if (lqn_word_root(lqn_party_word(it->actor->host, wait->word)) == word) {
-			latency += (double) wait->latency;
-		}
+	if (x->sample->host != y->sample->host) {
+		return (int) x->sample->host->number - (int) y->sample->host->number;
 	}
-	return latency;
+	if (x->word != y->word) {
+		return x->word->id < y->word->id ? -1 : 1;
+	}
+	return x->sample->hold < y->sample->hold ? -1 : x->sample->hold > y->sample->hold;
 }
 
-static void add_lock(struct lqn_build *build, const struct sum *sum, unsigned number)
+static GArray *sort_passages(const struct lqn_build *build)
 {
-	struct lqn_task *task = NULL;
-	g_autofree char *wanted = g_strdup_printf("lock_%u", number);
+	GArray *passages = g_array_new(FALSE, FALSE, sizeof(struct passage));
 
 	for (guint i = 0; i < build->a->samples->len; i++) {
 		const struct lqn_hold_sample *sample = &g_array_index(build->a->samples, struct lqn_hold_sample, i);
-		struct lqn_cluster *cluster;
-		struct lqn_lock_use *use;
+		struct passage passage = { sample, lqn_word_root(lqn_party_word(sample->host, sample->word)) };
 
-		if (!lqn_in_window(build, sample->begin) || sample->host != sum->host ||
-				lqn_word_root(lqn_party_word(sample->host, sample->word)) != sum->word ||
-				!(cluster = cluster_of(build, sample))) {
-			continue;
+		if (lqn_in_window(build, sample->begin)) {
+			g_array_append_val(passages, passage);
 		}
-		use = use_of(cluster, sum->word);
-		use->hold += (double) sample->hold / 1e9;
-		use->cpu += (double) sample->cpu / 1e9;
-		use->slept += (double) sample->slept / 1e9;
-		use->samples++;
 	}
+	g_array_sort(passages, by_lock);
+	return passages;
+}
+
+/* What a lock costs those who wait for it. */
+struct stake {
+	double waited, busy;		/* ns; busy: all time of the entries whose invocations wait */
+	const struct lqn_cluster *last;	/* that was counted */
+};
+
+static void add_stakes(GHashTable *stakes, const struct lqn_cluster *cluster)
+{
+	double busy = 0;
+
+	for (guint i = 0; i < cluster->members->len; i++) {
+		const struct lqn_invocation *it = cluster->members->pdata[i];
+
+		busy += (double) ((it->replied > 0 ? it->replied : it->end) - it->begin);
+	}
+	for (guint i = 0; i < cluster->members->len; i++) {
+		const struct lqn_invocation *it = cluster->members->pdata[i];
+
+		for (const struct lqn_lock_wait *wait = it->locks; wait; wait = wait->next) {
+			struct lqn_word *word = lqn_word_root(lqn_party_word(it->actor->host, wait->word));
+			struct stake *stake = g_hash_table_lookup(stakes, word);
+
+			if (!stake) {
+				stake = g_new0(struct stake, 1);
+				g_hash_table_insert(stakes, word, stake);
+			}
+			stake->waited += (double) wait->wait;
+			stake->busy += stake->last != cluster ? busy : 0;
+			stake->last = cluster;
+		}
+	}
+}
+
+static GHashTable *count_stakes(const struct lqn_build *build)
+{
+	GHashTable *stakes = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
+
 	for (guint i = 0; i < build->services->len; i++) {
+		const struct lqn_service *service = build->services->pdata[i];
+
+		for (guint k = 0; k < service->clusters->len; k++) {
+			add_stakes(stakes, service->clusters->pdata[k]);
+		}
+	}
+	return stakes;
+}
+
+static bool is_resource(GHashTable *stakes, const struct passage *passages, guint n)
+{
+	const struct lqn_word *word = passages->word;
+	const struct stake *stake = g_hash_table_lookup(stakes, word);
+
+	return n >= SAMPLES_MIN && passages[n / 2].sample->hold >= HOLD_MIN_NS && stake &&
+		stake->waited >= WAIT_SHARE_MIN * stake->busy && (double) word->broken <= BROKEN_MAX * (double) word->passages;
+}
+
+/* Locks are added by their words, so that each cluster's are in order. */
+static void add_passage(struct lqn_build *build, const struct passage *passage, GPtrArray *users)
+{
+	const struct lqn_hold_sample *sample = passage->sample;
+	struct lqn_cluster *cluster = cluster_of(build, sample);
+	struct lqn_lock_use fresh = { .word = passage->word }, *use;
+	double hold = (double) sample->hold / 1e9;
+
+	if (!cluster) {
+		return;
+	}
+	use = lqn_lock_use_of(cluster, passage->word);
+	if (!use) {
+		g_array_append_val(cluster->locks, fresh);
+		use = &g_array_index(cluster->locks, struct lqn_lock_use, cluster->locks->len - 1);
+		g_ptr_array_add(users, cluster);
+	}
+	use->hold += hold;
+	use->square += hold * hold;
+	use->cpu += (double) sample->cpu / 1e9;
+	use->slept += (double) sample->slept / 1e9;
+	use->disk += (double) sample->disk_ns / 1e9;
+	use->disks += sample->disks;
+	use->samples++;
+	lqn_section_calls(build, cluster, use, sample);
+}
+
+static void finish_use(struct lqn_lock_use *use)
+{
+	double n = (double) use->samples;
+
+	use->hold /= n;
+	use->cpu /= n;
+	use->slept /= n;
+	use->disk /= n;
+	use->disks /= n;
+	use->confidence = n > 1 ? 1.96 * sqrt(MAX(0, use->square - n * use->hold * use->hold) / (n - 1) / n) : -1;
+	use->passages = 1;
+}
+
+static void add_lock(struct lqn_build *build, const struct passage *passages, guint n, unsigned number)
+{
+	g_autoptr(GPtrArray) users = g_ptr_array_new();
+	g_autofree char *wanted = g_strdup_printf("lock_%u", number);
+	struct lqn_task *task = NULL;
+
+	for (guint i = 0; i < n; i++) {
+		add_passage(build, &passages[i], users);
+	}
+	/* entries in the order of the services that use them */
+	for (guint i = 0; users->len > 0 && i < build->services->len; i++) {
 		struct lqn_service *service = build->services->pdata[i];
 
 		for (guint k = 0; k < service->clusters->len; k++) {
 			struct lqn_cluster *cluster = service->clusters->pdata[k];
-			struct lqn_lock_use *use;
-			double latency = 0;
+			struct lqn_lock_use *use = cluster->locks->len > 0 ? lqn_lock_use_of(cluster, passages->word) : NULL;
+			g_autofree char *entry = NULL;
 
-			if (!cluster->entry) {
+			if (!use) {
 				continue;
 			}
-			use = use_of(cluster, sum->word);
-			if (use->samples == 0) {
-				g_array_set_size(cluster->locks, cluster->locks->len - 1);
-				continue;
-			}
-			use->hold /= use->samples;
-			use->cpu /= use->samples;
-			use->slept /= use->samples;
-			for (guint m = 0; m < cluster->members->len; m++) {
-				latency += latency_for(cluster->members->pdata[m], sum->word);
-			}
-			use->latency = latency / cluster->members->len / 1e9;
+			finish_use(use);
 			if (!task) {
-				task = lqn_processor_add_task(build->host_processors->pdata[sum->host->number],
+				task = lqn_processor_add_task(build->host_processors->pdata[service->host->number],
 					lqn_build_name(build, wanted), LQN_TASK_LOCK, LQN_SCHED_FCFS, 1);
 			}
-			{
-				g_autofree char *entry = g_strdup_printf("%s_%s", task->name, cluster->entry->name);
-
-				use->entry = lqn_task_add_entry(task, lqn_build_name(build, entry));
-			}
-			/*
-			 * Sleeps inside are the section's; the latency of who waited for it too: nobody holds the lock
-			 * meanwhile, yet it passes on no faster.
-			 */
-			use->entry->phase[0].demand = MAX(use->cpu, 0);
-			use->entry->phase[0].think = MAX(use->slept, 0) + use->latency;
-			use->entry->service = use->hold;
-			use->passages = 1;
+			entry = g_strdup_printf("%s_%s", task->name, cluster->entry->name);
+			use->entry = lqn_task_add_entry(task, lqn_build_name(build, entry));
 		}
 	}
 }
 
-/* The lock that an invocation waited for, among those of its cluster; NULL: none. *several: for more than one. */
-static struct lqn_lock_use *waited_for(const struct lqn_build *build, struct lqn_cluster *cluster,
-	const struct lqn_invocation *it, bool *several)
+/* Counts waits for each of an entry's locks, and invocations that waited for several: *together. */
+static void count_waits(struct lqn_cluster *cluster, double *together)
 {
-	struct lqn_lock_use *found = NULL;
+	for (guint i = 0; i < cluster->members->len; i++) {
+		const struct lqn_invocation *it = cluster->members->pdata[i];
+		const struct lqn_lock_use *last = NULL;
+		bool several = false;
 
-	*several = false;
-	for (const struct lqn_lock_wait *wait = it->locks; wait; wait = wait->next) {
-		struct lqn_word *word = lqn_word_root(lqn_party_word(it->actor->host, wait->word));
+		for (const struct lqn_lock_wait *wait = it->locks; wait; wait = wait->next) {
+			struct lqn_lock_use *use = lqn_lock_waited_for(cluster, it, wait->word);
 
-		for (guint i = 0; i < cluster->locks->len; i++) {
-			struct lqn_lock_use *use = &g_array_index(cluster->locks, struct lqn_lock_use, i);
-
-			if (use->word == word) {
-				*several |= found && found != use;
-				found = use;
+			if (use) {
+				use->latency += (double) wait->latency / 1e9 / cluster->members->len;
+				use->waits += use != last;
+				several |= last && use != last;
+				last = use;
 			}
 		}
+		*together += several;
 	}
-	return found;
 }
 
 /*
@@ -173,20 +259,11 @@ static struct lqn_lock_use *waited_for(const struct lqn_build *build, struct lqn
  * with probability rate * hold: so the rate of passages is the root of the rate of waits over the hold time. The estimates are
  * scaled to one passage an invocation where they come near that.
  */
-static void divide_passages(struct lqn_build *build, struct lqn_cluster *cluster)
+static void divide_passages(struct lqn_build *build, struct lqn_cluster *cluster, double together)
 {
 	double n = cluster->members->len, wall = (double) (build->end - build->begin) / 1e9;
-	double together = 0, expected = 0, sum = 0;
+	double expected = 0, sum = 0;
 
-	for (guint i = 0; i < cluster->members->len; i++) {
-		bool several;
-		struct lqn_lock_use *use = waited_for(build, cluster, cluster->members->pdata[i], &several);
-
-		if (use) {
-			use->waits++;
-		}
-		together += several;
-	}
 	for (guint i = 0; i < cluster->locks->len; i++) {
 		struct lqn_lock_use *use = &g_array_index(cluster->locks, struct lqn_lock_use, i);
 
@@ -208,40 +285,38 @@ static void divide_passages(struct lqn_build *build, struct lqn_cluster *cluster
 	}
 }
 
-static gint by_word(gconstpointer a, gconstpointer b)
+static void fill_entry(struct lqn_build *build, const struct lqn_cluster *cluster, const struct lqn_lock_use *use)
 {
-	const struct sum *x = a, *y = b;
+	struct lqn_entry *entry = use->entry;
+	double n = use->passages * cluster->members->len;
 
-	if (x->host != y->host) {
-		return (int) x->host->number - (int) y->host->number;
-	}
-	return x->word->id < y->word->id ? -1 : x->word->id > y->word->id;
+	/*
+	 * Sleeps inside are the section's; the latency of who waited for it too: nobody holds the lock meanwhile, yet it passes on
+	 * no faster.
+	 */
+	entry->phase[0].demand = MAX(use->cpu, 0);
+	entry->phase[0].think = MAX(use->slept, 0) + use->latency / use->passages;
+	entry->service = use->hold;
+	entry->service_ci = use->confidence;
+	entry->invocations = (uint64_t) (n + 0.5);
+	entry->throughput = n / ((double) (build->end - build->begin) / 1e9);
+	entry->task->throughput += entry->throughput;
+	entry->label = g_strdup_printf("lock taken by %s, %" G_GUINT64_FORMAT " passages seen", cluster->entry->name, use->samples);
 }
 
 void lqn_build_locks(struct lqn_build *build)
 {
-	g_autoptr(GArray) sums = g_array_new(FALSE, FALSE, sizeof(struct sum));
-	g_autoptr(GHashTable) places = g_hash_table_new(g_direct_hash, g_direct_equal);
-	double wall = (double) (build->end - build->begin) / 1e9;
+	g_autoptr(GArray) all = sort_passages(build);
+	g_autoptr(GHashTable) stakes = count_stakes(build);
+	const struct passage *passages = (const struct passage *) (const void *) all->data;
 	unsigned number = 0;
+	guint n;
 
-	for (guint i = 0; i < build->a->samples->len; i++) {
-		const struct lqn_hold_sample *sample = &g_array_index(build->a->samples, struct lqn_hold_sample, i);
-
-		if (lqn_in_window(build, sample->begin)) {
-			struct sum *sum = sum_of(sums, places,
-				lqn_word_root(lqn_party_word(sample->host, sample->word)), sample->host);
-
-			sum->samples++;
-			sum->hold += (double) sample->hold;
+	for (guint i = 0; i < all->len; i += n) {
+		for (n = 1; i + n < all->len && passages[i + n].word == passages[i].word; n++) {
 		}
-	}
-	g_array_sort(sums, by_word);
-	for (guint i = 0; i < sums->len; i++) {
-		const struct sum *sum = &g_array_index(sums, struct sum, i);
-
-		if (sum->samples >= SAMPLES_MIN && sum->hold / (double) sum->samples >= HOLD_MIN_NS) {
-			add_lock(build, sum, ++number);
+		if (is_resource(stakes, &passages[i], n)) {
+			add_lock(build, &passages[i], n, ++number);
 		}
 	}
 	for (guint i = 0; i < build->services->len; i++) {
@@ -249,17 +324,17 @@ void lqn_build_locks(struct lqn_build *build)
 
 		for (guint k = 0; k < service->clusters->len; k++) {
 			struct lqn_cluster *cluster = service->clusters->pdata[k];
+			double together = 0;
 
-			if (cluster->locks->len > 1) {
-				divide_passages(build, cluster);
+			if (cluster->locks->len == 0) {
+				continue;
 			}
+			count_waits(cluster, &together);
+			divide_passages(build, cluster, together);
 			for (guint l = 0; l < cluster->locks->len; l++) {
-				struct lqn_lock_use *use = &g_array_index(cluster->locks, struct lqn_lock_use, l);
-
-				use->entry->invocations = (uint64_t) (use->passages * cluster->members->len + 0.5);
-				use->entry->throughput = use->passages * cluster->members->len / wall;
-				use->entry->task->throughput += use->entry->throughput;
+				fill_entry(build, cluster, &g_array_index(cluster->locks, struct lqn_lock_use, l));
 			}
+			lqn_section_nest(cluster);
 		}
 	}
 }

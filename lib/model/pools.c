@@ -3,7 +3,8 @@
 /*
  * How many threads serve: those that ever did, in the whole trace, and those that wait where they wait most often when
  * idle, for a small load leaves members of a pool unused. A dispatcher that hands most requests over does not serve.
- * A server whose threads are each made for one connection has as many as there are connections.
+ * Those that were there at once count: a successor does not add to the pool. A server whose threads, or processes, are each made for one
+ * connection has as many as there are connections.
  */
 #include "build.h"
 
@@ -28,6 +29,15 @@ static bool lives_in_window(const struct lqn_build *build, const struct lqn_acto
 	return actor->born < build->end && (actor->died < 0 || actor->died >= build->begin);
 }
 
+/* Remembers what the thread served. */
+static void serves(struct lqn_actor *actor, const struct lqn_invocation *it)
+{
+	actor->serves_several |= actor->served && actor->serves != it->conn;
+	actor->serves = it->conn;
+	actor->served = true;
+	actor->served_until = MAX(actor->served_until, it->end);
+}
+
 static GPtrArray *those_who_served(const struct lqn_service *service)
 {
 	GPtrArray *workers = g_ptr_array_new();
@@ -43,10 +53,10 @@ static GPtrArray *those_who_served(const struct lqn_service *service)
 		bool dispatched = it->actors && it->actors->len > 0;
 
 		if (2 * handed <= service->everything->len && !dispatched) {
-			it->actor->served = true;
+			serves(it->actor, it);
 		}
 		for (guint k = 0; dispatched && k < it->actors->len; k++) {
-			((struct lqn_actor *) it->actors->pdata[k])->served = true;
+			serves(it->actors->pdata[k], it);
 		}
 	}
 	for (guint i = 0; i < service->host->by_age->len; i++) {
@@ -60,7 +70,7 @@ static GPtrArray *those_who_served(const struct lqn_service *service)
 }
 
 /* The place where the workers wait most often. */
-static bool common_place(const struct lqn_service *service, const GPtrArray *workers, struct tally *best)
+static void common_place(const struct lqn_service *service, const GPtrArray *workers, struct tally *best)
 {
 	g_autoptr(GArray) tallies = g_array_new(FALSE, FALSE, sizeof(struct tally));
 
@@ -90,7 +100,6 @@ static bool common_place(const struct lqn_service *service, const GPtrArray *wor
 			}
 		}
 	}
-	return best->count > 0;
 }
 
 static bool waits_at(const struct lqn_service *service, const struct lqn_actor *actor, const struct tally *where)
@@ -105,37 +114,75 @@ static bool waits_at(const struct lqn_service *service, const struct lqn_actor *
 	return false;
 }
 
-/* Made for a connection by a thread that accepts; reads, but neither accepts nor waits for several. */
+/*
+ * Made for a connection by one that accepts, and does not accept itself: it reads, and does not wait for several, or serves
+ * that connection alone. Threads, or processes.
+ */
 static bool is_per_connection(const struct lqn_actor *actor)
 {
 	const struct lqn_actor *parent = actor->parent;
 
-	return parent && parent->unit == actor->unit && parent->first_accept >= 0 && actor->born >= 0 &&
-		parent->first_accept <= actor->born && actor->first_accept < 0 && !actor->polls && actor->reads;
+	return parent && lqn_service_name(parent) == lqn_service_name(actor) && parent->first_accept >= 0 && actor->born >= 0 &&
+		parent->first_accept <= actor->born && actor->first_accept < 0 &&
+		((!actor->polls && actor->reads) || (actor->serves && !actor->serves_several));
+}
+
+static gint by_time(gconstpointer a, gconstpointer b)
+{
+	int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+guint lqn_spans_at_once(GArray *spans)
+{
+	g_autoptr(GArray) ends = g_array_sized_new(FALSE, FALSE, sizeof(int64_t), spans->len);
+	guint most = 0, over = 0;
+
+	for (guint i = 0; i < spans->len; i++) {
+		g_array_append_val(ends, g_array_index(spans, struct lqn_span, i).end);
+	}
+	g_array_sort(spans, by_time);	/* by begin, which comes first */
+	g_array_sort(ends, by_time);
+	for (guint i = 0; i < spans->len; i++) {
+		while (over < i && g_array_index(ends, int64_t, over) <= g_array_index(spans, struct lqn_span, i).begin) {
+			over++;
+		}
+		most = MAX(most, i + 1 - over);
+	}
+	return most;
+}
+
+/* A worker that has ended was one until its last request: ending takes a while, in which its successor may begin. */
+static struct lqn_span life_of(const struct lqn_actor *actor)
+{
+	return (struct lqn_span) { actor->born, actor->died < 0 ? INT64_MAX : actor->served ? actor->served_until : actor->died };
 }
 
 unsigned lqn_service_multiplicity(const struct lqn_build *build, const struct lqn_service *service,
 	bool *per_connection)
 {
 	g_autoptr(GPtrArray) workers = those_who_served(service);
+	g_autoptr(GArray) lives = g_array_new(FALSE, FALSE, sizeof(struct lqn_span));
 	struct tally where = { 0 };
-	guint made = 0, members = 0;
+	guint made = 0;
 
 	for (guint i = 0; i < workers->len; i++) {
 		made += is_per_connection(workers->pdata[i]);
-		members += lives_in_window(build, workers->pdata[i]);
 	}
 	*per_connection = workers->len > 0 && made == workers->len;
 	if (*per_connection) {
 		return workers->len;
 	}
-	if (common_place(service, workers, &where)) {
-		for (guint i = 0; i < service->host->by_age->len; i++) {
-			const struct lqn_actor *actor = service->host->by_age->pdata[i];
+	common_place(service, workers, &where);
+	for (guint i = 0; i < service->host->by_age->len; i++) {
+		const struct lqn_actor *actor = service->host->by_age->pdata[i];
+		struct lqn_span life = life_of(actor);
 
-			members += !actor->served && lives_in_window(build, actor) &&
-				g_hash_table_contains(service->units, actor->unit) && waits_at(service, actor, &where);
+		if (g_hash_table_contains(service->units, actor->unit) && lives_in_window(build, actor) &&
+				(actor->served || (where.count > 0 && waits_at(service, actor, &where)))) {
+			g_array_append_val(lives, life);
 		}
 	}
-	return MAX(members, 1);
+	return MAX(lqn_spans_at_once(lives), 1);
 }

@@ -22,6 +22,9 @@ static void cluster_free(gpointer data)
 
 	g_ptr_array_free(cluster->members, TRUE);
 	g_hash_table_destroy(cluster->shape);
+	for (guint i = 0; i < cluster->locks->len; i++) {
+		g_clear_pointer(&g_array_index(cluster->locks, struct lqn_lock_use, i).inside, g_hash_table_destroy);
+	}
 	g_array_free(cluster->locks, TRUE);
 	g_free(cluster);
 }

@@ -50,11 +50,12 @@ struct lqn_arc {
 	int64_t sent, replied;			/* replied: 0 = not */
 	enum lqn_call_kind kind;		/* LQN_FORWARD: so seen; else decided by build.c */
 	bool second_phase, gone;		/* gone: taken back */
+	bool polled;				/* its answer came to an event loop that waited for whatever comes */
 };
 
 struct lqn_lock_wait {
 	struct lqn_lock_wait *next;
-	uint64_t word;
+	uint64_t word, within;		/* within: the word of a lock that the thread had meanwhile; 0: none was seen */
 	int64_t wait, latency;		/* ns blocked; of which runnable beside an idle CPU */
 };
 
@@ -112,6 +113,8 @@ struct lqn_hold {			/* a lock that a thread has after a contended wait for it */
 	uint64_t word;
 	int64_t since, cpu, slept;
 	struct lqn_invocation *invocation;
+	int64_t disk_ns;		/* of the invocation by then */
+	uint32_t disks;
 };
 #define LQN_HOLDS_MAX 8
 
@@ -132,6 +135,7 @@ struct lqn_actor {
 	uint64_t sleeps, sends;		/* in all that has come by now */
 	int64_t first_accept;		/* -1: none */
 	bool asleep_last;		/* the last it did was to sleep */
+	struct lqn_end *asked_on;	/* where it last received of what accepted; NULL: nowhere */
 	bool polls, reads;		/* it ever waited for descriptors; read a socket */
 	/* state of the conversation */
 	struct lqn_invocation *current;
@@ -147,6 +151,9 @@ struct lqn_actor {
 	struct lqn_hold holds[LQN_HOLDS_MAX];
 	uint32_t n_holds;
 	bool served;
+	int64_t served_until;		/* end of the last request that it served */
+	struct lqn_end *serves;		/* the connection on which they came; NULL: none, or others */
+	bool serves_several;		/* connections */
 };
 
 struct lqn_cpu_use {
@@ -199,6 +206,7 @@ struct lqn_word {
 	uint64_t id;
 	struct lqn_word *same;		/* another name of this one; NULL: itself */
 	uint64_t waits, both;		/* waits; of which by threads that wake as often */
+	uint64_t passages, broken;	/* contended ones; of which not given back in the context that took it */
 	GHashTable *users;		/* struct lqn_actor -> struct lqn_word_use, owned */
 };
 
@@ -211,7 +219,8 @@ struct lqn_hold_sample {
 	uint64_t word;
 	struct lqn_invocation *invocation;	/* borrowed; may be NULL */
 	struct lqn_actor *actor;
-	int64_t begin, hold, cpu, slept;
+	int64_t begin, hold, cpu, slept, disk_ns;
+	uint32_t disks;
 };
 
 struct lqn_analysis {

@@ -10,6 +10,7 @@ struct lqn_note {				/* a message under way */
 	uint64_t seq;
 	struct lqn_arc *arc;			/* the request that it is */
 	struct lqn_invocation *reply_of;	/* the invocation that it answers */
+	bool more;				/* of an answer that has begun before */
 	struct lqn_invocation *caller;		/* queues: who gets the answer */
 };
 
@@ -31,10 +32,13 @@ struct lqn_end {
 	GQueue *outgoing;		/* remote: struct lqn_unread, sent and not read; owned; NULL: none */
 	GQueue *pending;		/* remote: struct lqn_pending, receives whose messages are not known; likewise */
 	uint64_t sends;				/* in all that has come by now, later than what is worked on */
+	uint64_t prompt;			/* likewise, of which by a thread that had last received a request here */
 	GPtrArray *readers;			/* struct lqn_actor, the first LQN_READERS_MAX; owned; NULL: none */
 	struct lqn_note *notes, *last_note;	/* sent, not received; oldest first */
 	uint32_t n_notes;
 	GQueue open;				/* struct lqn_invocation: requests received here, not answered */
+	struct lqn_invocation *answered;	/* the last that was; NULL: none, or another request came since */
+	int answers;				/* > 0: what goes out here has of late been answers; bounded by ANSWERS_MAX */
 	GQueue calls;				/* struct lqn_arc: requests sent here, not answered */
 };
 

@@ -10,7 +10,11 @@
  */
 #include "internal.h"
 
+#include "layout/record.h"
+
 #define NOTES_MAX 65536	/* messages that nobody receives; the engine keeps no more */
+#define PROMPT_MAX 0.2	/* of what is sent on a connection of pushes: by a thread that has received there last */
+#define ANSWERS_MAX 3	/* after so many answers at once, so many messages that are none make a connection one of pushes */
 #define HOPS_MAX 8	/* callers looked through for the one who reads a queue */
 
 static bool is_stream(const struct lqn_end *end)
@@ -54,10 +58,10 @@ static struct lqn_note *note(struct lqn_end *end, uint64_t seq)
 }
 
 /*
- * Takes the note of a message out; NULL if it was not seen to be sent. It is looked for from both sides: a reader that keeps up
+ * The note of a message; NULL if it was not seen to be sent. It is looked for from both sides: a reader that keeps up
  * finds it at the end, behind what has been lost, one that does not at the head.
  */
-static struct lqn_note *take_note(struct lqn_end *end, uint64_t seq)
+static struct lqn_note *find_note(struct lqn_end *end, uint64_t seq)
 {
 	struct lqn_note *old = end->notes, *young = end->last_note;
 
@@ -65,7 +69,6 @@ static struct lqn_note *take_note(struct lqn_end *end, uint64_t seq)
 		struct lqn_note *it = left & 1 ? old : young;
 
 		if (it->seq == seq) {
-			unlink_note(end, it);
 			return it;
 		}
 		if (left & 1) {
@@ -75,6 +78,16 @@ static struct lqn_note *take_note(struct lqn_end *end, uint64_t seq)
 		}
 	}
 	return NULL;
+}
+
+static struct lqn_note *take_note(struct lqn_end *end, uint64_t seq)
+{
+	struct lqn_note *it = find_note(end, seq);
+
+	if (it) {
+		unlink_note(end, it);
+	}
+	return it;
 }
 
 static void done_with(struct lqn_actor *actor, int64_t ts, int64_t cpu)
@@ -105,7 +118,7 @@ static void send_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct l
 		g_queue_pop_head(&end->open);	/* the reply of an older one was lost */
 		a->healed++;
 	}
-	done = lqn_final(g_queue_pop_head(&end->open));
+	end->answered = done = lqn_final(g_queue_pop_head(&end->open));
 	if (!current) {
 		current = lqn_final(lqn_context(a, actor, ev->send.begin, ev->send.cpu_begin));
 		lqn_merge(current, done);
@@ -132,6 +145,58 @@ static void send_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct l
 	} else {
 		replied(a, actor, done, ev);
 	}
+}
+
+/* What the thread works on, or has worked on until its answer. */
+static struct lqn_invocation *work_of(const struct lqn_actor *actor)
+{
+	struct lqn_invocation *current = actor->current;
+
+	return current && current->tail_of && !current->into ? lqn_final(current->tail_of) : lqn_final(current);
+}
+
+/*
+ * More of an answer: no request is open here, and the thread is still at the one that it has answered. True if it was; its work in
+ * between belongs to the first phase.
+ */
+static bool send_more(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, struct lqn_end *into,
+	const struct lqn_event *ev)
+{
+	struct lqn_invocation *done = end->answered, *tail = actor->current;
+	struct lqn_note *message;
+
+	if (!done || end->open.length > 0 || !tail || !tail->tail_of || lqn_final(tail->tail_of) != done || tail->into) {
+		return false;
+	}
+	lqn_charge(actor, ev->send.cpu_begin, ev->send.begin);
+	lqn_merge(tail, done);
+	message = note(into, ev->send.seq);
+	message->reply_of = done;
+	message->more = true;
+	replied(a, actor, done, ev);
+	return true;
+}
+
+/*
+ * A message on a connection on which a request is open may be none of its answer: an event loop had received that request, asked
+ * nobody, gone back to wait, and sends this as it works for another one. So do brokers that deliver; what was open is
+ * an acknowledgement, which has no answer. A single case may be chance: it takes several to outweigh answers.
+ */
+static bool is_push(const struct lqn_actor *actor, struct lqn_end *end)
+{
+	const struct lqn_invocation *open = lqn_final(g_queue_peek_head(&end->open)), *work = work_of(actor);
+
+	if ((double) end->prompt > PROMPT_MAX * (double) end->sends) {
+		return false;
+	}
+	if (open && work == open) {
+		end->answers = MIN(end->answers + 1, ANSWERS_MAX);
+	} else if (open && open->actor == actor && !open->arcs && open->end <= actor->last.begin && work && work->request &&
+			work->actor == actor && work->conn != end && work->begin >= open->end) {
+		end->answers = MAX(end->answers - 1, -ANSWERS_MAX);
+		return end->answers <= 0;
+	}
+	return false;
 }
 
 /* Two messages whose sends overlapped were taken for each other: the reply says whose was whose. */
@@ -286,6 +351,11 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 	if (stream && lqn_end_needs_role(end)) {
 		lqn_roles_assign(host);
 	}
+	if (stream && end->role == LQN_ROLE_SERVER && to->sends > 0 && to->first_send > ev->send.begin) {
+		/* it greets who has connected: nobody has asked, and no answer is to this */
+		done_with(actor, ev->send.end, ev->send.cpu_end);
+		return;
+	}
 	if (stream && end->guessed && end->role == LQN_ROLE_SERVER && !end->asked && to->sends > 0) {
 		/* the answer to what was asked before the trace began */
 		done_with(actor, ev->send.end, ev->send.cpu_end);
@@ -299,8 +369,15 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 			g_queue_push_tail(&end->open, waiting->callee);
 		}
 	}
+	while (stream && is_push(actor, end)) {
+		g_queue_pop_head(&end->open);
+	}
 	if (stream && end->open.length > 0) {
 		send_reply(a, actor, end, into, ev);
+		done_with(actor, ev->send.end, ev->send.cpu_end);
+		return;
+	}
+	if (stream && send_more(a, actor, end, into, ev)) {
 		done_with(actor, ev->send.end, ev->send.cpu_end);
 		return;
 	}
@@ -382,13 +459,20 @@ static void receive_reply(struct lqn_actor *actor, struct lqn_end *end, struct l
 	if (!arc) {
 		return;
 	}
-	arc->replied = ev->receive.end;
 	g_queue_remove(&end->calls, arc);
+	arc->replied = ev->receive.end;
+	/* an event loop, or a scheduler's thread, waits for whatever comes: whether for this, its caller's own answer tells */
+	arc->polled = (actor->last.call == LQN_CALL_EPOLL_WAIT || actor->last.call == LQN_CALL_FUTEX) &&
+		actor->last.end >= arc->sent;
 	caller = arc->caller;
 	if (!caller->tail_of || caller->into) {
 		caller = lqn_final(caller);
 	}
-	resume(actor, caller, ev);
+	if (!message->more || lqn_final(actor->current) == caller) {
+		resume(actor, caller, ev);
+	} else if (caller->origin == LQN_ORIGIN_LOOP) {
+		caller->end = ev->receive.end;	/* its cycle was thought to be over */
+	}
 }
 
 static void receive_queue_reply(struct lqn_actor *actor, struct lqn_note *message, const struct lqn_event *ev)
@@ -399,6 +483,42 @@ static void receive_queue_reply(struct lqn_actor *actor, struct lqn_note *messag
 	resume(actor, lqn_final(message->caller), ev);
 }
 
+/* What a process sends itself wakes a thread of it, or its own loop: no call. */
+static bool stays_inside(struct lqn_party *host, const struct lqn_actor *actor, const struct lqn_end *end,
+	const struct lqn_event *ev)
+{
+	return !end->remote && ev->receive.sender && same_process(actor, lqn_party_actor(host, ev->receive.sender));
+}
+
+static void receive_request(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, struct lqn_arc *arc,
+	const struct lqn_event *ev)
+{
+	struct lqn_invocation *invocation = lqn_begin_request(a, actor, arc, ev->receive.sent, ev->receive.end,
+		ev->receive.cpu_begin, ev->receive.cpu_end);
+
+	invocation->conn = end;
+	end->asked = true;
+	end->answered = NULL;
+	if (is_stream(end) && end->sends > 0) {
+		g_queue_push_tail(&end->open, invocation);
+	}
+}
+
+/*
+ * The first part of a message that is not complete yet: the work for a request begins with it. (Who knows a request's length
+ * from its head may answer before the last of it is read.)
+ */
+static void receive_part(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, struct lqn_end *from,
+	const struct lqn_event *ev)
+{
+	struct lqn_note *message = find_note(from, ev->receive.seq);
+
+	if (message && message->arc && !message->reply_of && !message->arc->callee) {
+		receive_request(a, actor, end, message->arc, ev);
+	}
+	done_with(actor, ev->receive.end, ev->receive.cpu_end);
+}
+
 void lqn_on_receive(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
 {
 	struct lqn_actor *actor = lqn_party_actor(host, ev->receive.thread);
@@ -407,6 +527,9 @@ void lqn_on_receive(struct lqn_analysis *a, struct lqn_party *host, const struct
 		ev->receive.from ? lqn_party_end(host, ev->receive.from) : NULL;
 	bool stream = is_stream(end);
 
+	if (from && stream && ev->receive.count == 0 && !stays_inside(host, actor, end, ev)) {
+		receive_part(a, actor, end, from, ev);
+	}
 	for (uint32_t i = 0; from && i < ev->receive.count; i++) {
 		struct lqn_note *message = take_note(from, ev->receive.seq + i);
 
@@ -417,15 +540,13 @@ void lqn_on_receive(struct lqn_analysis *a, struct lqn_party *host, const struct
 			receive_reply(actor, end, message, ev);
 		} else if (message->reply_of) {
 			receive_queue_reply(actor, message, ev);
-		} else if (!stream || !message->arc || !message->arc->callee) {
-			struct lqn_invocation *invocation = lqn_begin_request(a, actor, message->arc,
-				ev->receive.sent, ev->receive.end, ev->receive.cpu_begin, ev->receive.cpu_end);
-
-			invocation->conn = end;
-			end->asked = true;
-			if (stream && end->sends > 0) {
-				g_queue_push_tail(&end->open, invocation);
+		} else if (stays_inside(host, actor, end, ev)) {
+			if (message->arc) {
+				g_queue_remove(&from->calls, message->arc);
+				message->arc->gone = true;
 			}
+		} else if (!stream || !message->arc || !message->arc->callee) {
+			receive_request(a, actor, end, message->arc, ev);
 		}
 		done_with(actor, ev->receive.end, ev->receive.cpu_end);
 		g_free(message);

@@ -189,6 +189,7 @@ static void count_send(struct lqn_party *host, const struct lqn_event *ev)
 	struct lqn_actor *actor = lqn_party_actor(host, ev->send.thread);
 
 	end->sends++;
+	end->prompt += actor->asked_on == end;
 	end->first_send = MIN(end->first_send, ev->send.begin);
 	use_end(end, actor);
 	actor->sends++;
@@ -222,8 +223,9 @@ static void count_receive(struct lqn_party *host, const struct lqn_event *ev)
 		g_ptr_array_add(end->readers, actor);
 	}
 	actor->reads |= end->kind == LQN_OBJ_TCP || end->kind == LQN_OBJ_UNIX;
-	if (end->role == LQN_ROLE_SERVER || is_mailbox(end)) {
+	if ((end->role == LQN_ROLE_SERVER || is_mailbox(end)) && (!receipt.sender || receipt.sender->unit != actor->unit)) {
 		actor->unit->serves = true;
+		actor->asked_on = end;
 	}
 	if (ev->receive.sender) {
 		lqn_roles_count(host, receipt.sender->unit, actor->unit);
@@ -319,7 +321,6 @@ static void count_accept(struct lqn_party *host, const struct lqn_event *ev)
 	if (actor->first_accept < 0) {
 		actor->first_accept = ev->accept.end;
 	}
-	actor->unit->serves = true;
 }
 
 /* The trace has shown no system calls so far: whether it has any is known when these come out again. */

@@ -122,41 +122,54 @@ static struct lqn_hold *find_hold(struct lqn_actor *actor, uint64_t word)
 	return NULL;
 }
 
-static void got_lock(struct lqn_actor *actor, uint64_t word, const struct lqn_event *ev)
+static void got_lock(struct lqn_actor *actor, struct lqn_word *word, const struct lqn_event *ev)
 {
-	struct lqn_hold *hold = find_hold(actor, word);
+	struct lqn_hold *hold = find_hold(actor, word->id);
+	struct lqn_invocation *current = lqn_final(actor->current);
 
+	if (hold && ev->futex_wait.cpu_end - hold->cpu > FOUND_NOTHING_NS) {
+		word->passages++;
+		word->broken++;		/* it waits again, and has not given it back */
+	}
 	if (!hold && ev->futex_wait.blocked && actor->n_holds < LQN_HOLDS_MAX) {
 		hold = &actor->holds[actor->n_holds++];
 	}
 	if (hold) {
-		hold->word = word;
-		hold->since = ev->futex_wait.end;
-		hold->cpu = ev->futex_wait.cpu_end;
-		hold->slept = actor->slept;
-		hold->invocation = actor->current;
+		*hold = (struct lqn_hold) {
+			.word = word->id, .since = ev->futex_wait.end, .cpu = ev->futex_wait.cpu_end, .slept = actor->slept,
+			.invocation = actor->current, .disk_ns = current ? current->disk_ns : 0, .disks = current ? current->disks : 0,
+		};
 	}
 }
 
-static void gave_lock(struct lqn_analysis *a, struct lqn_actor *actor, uint64_t word, const struct lqn_event *ev)
+static void gave_lock(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_word *word, const struct lqn_event *ev)
 {
-	struct lqn_hold *hold = find_hold(actor, word);
+	struct lqn_hold *hold = find_hold(actor, word->id);
+	struct lqn_invocation *current = lqn_final(actor->current);
 
-	if (hold) {
+	if (!hold) {
+		return;
+	}
+	word->passages++;
+	if (lqn_final(hold->invocation) == current) {
 		struct lqn_hold_sample sample = {
 			.host = actor->host,
-			.word = word,
+			.word = word->id,
 			.invocation = hold->invocation,
 			.actor = actor,
 			.begin = hold->since,
 			.hold = ev->futex_wake.begin - hold->since,
 			.cpu = ev->futex_wake.cpu_begin - hold->cpu,
 			.slept = actor->slept - hold->slept,
+			.disk_ns = current ? current->disk_ns - hold->disk_ns : 0,
+			.disks = current ? current->disks - hold->disks : 0,
 		};
 
 		g_array_append_val(a->samples, sample);
-		*hold = actor->holds[--actor->n_holds];
+	} else {
+		word->broken++;
 	}
+	*hold = actor->holds[--actor->n_holds];
 }
 
 static void waited_for_lock(struct lqn_actor *actor, uint64_t word, const struct lqn_event *ev)
@@ -169,6 +182,9 @@ static void waited_for_lock(struct lqn_actor *actor, uint64_t word, const struct
 	}
 	wait = g_new0(struct lqn_lock_wait, 1);
 	wait->word = word;
+	for (uint32_t i = 0; i < actor->n_holds && !wait->within; i++) {
+		wait->within = actor->holds[i].word != word ? actor->holds[i].word : 0;
+	}
 	wait->wait = actor->last.call_begin == ev->futex_wait.begin ? actor->call_blocked : 0;
 	wait->latency = lqn_latency_in(actor, ev->futex_wait.begin, 0);
 	wait->next = current->locks;
@@ -318,7 +334,7 @@ void lqn_on_futex_wait(struct lqn_analysis *a, struct lqn_party *host, const str
 	struct lqn_word *word = lqn_word_root(lqn_party_word(host, ev->futex_wait.object));
 
 	if (lqn_word_is_lock(word)) {
-		got_lock(actor, word->id, ev);
+		got_lock(actor, word, ev);
 		waited_for_lock(actor, word->id, ev);
 	}
 	if (actor->pending_request) {
@@ -351,7 +367,7 @@ void lqn_on_futex_wake(struct lqn_analysis *a, struct lqn_party *host, const str
 
 	if (lqn_word_is_lock(word)) {
 		if (ev->futex_wake.index == 0) {
-			gave_lock(a, actor, word->id, ev);
+			gave_lock(a, actor, word, ev);
 		}
 		return;
 	}

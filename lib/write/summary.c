@@ -325,6 +325,24 @@ static double mean_hold(const struct lqn_task *task)
 	return weight > 0 ? sum / weight : 0;
 }
 
+/* Half width of its 95 % interval in ms; < 0: not known. */
+static double hold_confidence(const struct lqn_task *task)
+{
+	double squares = 0, weight = 0;
+
+	for (unsigned i = 0; i < task->entries->len; i++) {
+		const struct lqn_entry *entry = g_ptr_array_index(task->entries, i);
+		double part = entry->throughput * 1e3 * entry->service_ci;
+
+		if (entry->service_ci < 0) {
+			return -1;
+		}
+		squares += part * part;
+		weight += entry->throughput;
+	}
+	return weight > 0 ? sqrt(squares) / weight : -1;
+}
+
 static void print_resources(GString *out, const struct lqn_model *model)
 {
 	static const char *const formats[] = {
@@ -336,9 +354,10 @@ static void print_resources(GString *out, const struct lqn_model *model)
 
 	for (unsigned i = 0; i < tasks->len; i++) {
 		const struct lqn_task *task = g_ptr_array_index(tasks, i);
-		double values[] = { mean_hold(task), task->throughput };
+		double confidence = task->kind == LQN_TASK_LOCK ? hold_confidence(task) : -1;
+		double values[] = { mean_hold(task), confidence >= 0 ? confidence : task->throughput, task->throughput };
 
-		add_part(parts, task->name, formats[task->kind], values);
+		add_part(parts, task->name, confidence >= 0 ? "held # ± # ms, # per s" : formats[task->kind], values);
 	}
 	print_parts(out, "resources", parts, "; ", 2);
 	g_ptr_array_unref(tasks);

@@ -268,6 +268,7 @@ static void parse_call(struct lqn_record *rec, bool entry, const char *name, cha
 	rec->name = g_intern_string(full);
 	if (!entry) {
 		rec->exit.ret = arg(args, n, 0, 0);
+		rec->exit.family = rec->kind == LQN_CALL_ACCEPT ? (int32_t) arg(args, n, 1, 0) : 0;
 		for (guint i = 1; i < n; i++) {
 			rec->exit.fd[rec->exit.n_fds++] = (int32_t) number(args[i]);
 		}

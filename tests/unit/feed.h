@@ -8,7 +8,7 @@
  *   10 c0 sw 1>2 S            switch; R wants to go on, P preempted, S, D, T, X dead, or a number
  *   11 c1 wk 1                sched_waking; likewise `wakeup`, `new`
  *   12 c0 +read 5 100         system call begins: its arguments in the order of enum lqn_call, and a /path
- *   13 c0 -read 7             … returns 7; descriptors it made follow: `-pipe2 0 3 4`
+ *   13 c0 -read 7             … returns 7; descriptors it made follow: `-pipe2 0 3 4`, or an address's family: `-accept4 7 1`
  *   14 c0 +irq 30             interrupt; likewise +ipi, +tick, +softirq, +hrtimer, +timer, each with its `-`
  *   15 c0 fork 1 2 [PID [VTID]]	by thread 1; a thread of process PID, else a process of its own; its id inside
  *   16 c0 exec 2 /bin/web     likewise exit 2, free 2

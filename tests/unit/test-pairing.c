@@ -226,6 +226,20 @@ START_TEST(messages_sent_before_the_accept_are_kept)
 }
 END_TEST
 
+/* Nothing wakes anybody: the family of the address, and order, are all there is before both ends are closed. */
+START_TEST(what_a_listener_of_unknown_kind_accepts_pairs)
+{
+	start(1);
+	feed(f, "9 c1 state 2 2 server\n9 c1 statefd 2 4 socket:[77]\n10 c0 +socket 1 1\n10 c0 -socket 5\n11 c0 +connect 5\n"
+		"12 c0 -connect 0\n13 c0 +sendto 5 10\n14 c0 -sendto 10\n20 c1 +accept4 4\n21 c1 -accept4 7 1\n"
+		"22 c1 +recvfrom 7 100\n23 c1 -recvfrom 10\n24 c1 +sendto 7 20\n25 c1 -sendto 20\n26 c1 +close 7\n26 c1 -close 0\n30 c0 +recvfrom 5 100\n31 c0 -recvfrom 20\n32 c0 +close 5\n32 c0 -close 0");
+	end(50);
+	feed_expect(f, "receive thread=2 sender=1 sent=13u bytes=10");
+	feed_expect(f, "receive thread=1 sender=2 sent=24u bytes=20");
+	done();
+}
+END_TEST
+
 START_TEST(a_refused_connect_leaves_the_line)
 {
 	start(1);
@@ -274,4 +288,5 @@ SUITE("pairing", a_pipe_passed_on_is_the_same_pipe, an_accept_of_the_only_connec
 	votes_of_woken_pollers_decide, a_connection_of_before_the_trace_pairs_when_it_talks, a_wrong_guess_is_taken_back,
 	the_ends_that_a_wrong_guess_leaves_over_are_a_pair,
 	a_descriptor_passed_on_is_the_same_connection, short_connections_do_not_mix,
-	messages_sent_before_the_accept_are_kept, a_refused_connect_leaves_the_line, room_to_write_is_no_message)
+	messages_sent_before_the_accept_are_kept,
+	what_a_listener_of_unknown_kind_accepts_pairs, a_refused_connect_leaves_the_line, room_to_write_is_no_message)
