@@ -32,7 +32,7 @@ static const struct lqn_layout_field splice[] = {
 static const struct lqn_layout_field epfd[] = { ARG("epfd", 0), END };
 static const struct lqn_layout_field fds_exit[] = { RET, FDS("fds|events"), END };
 static const struct lqn_layout_field accept_exit[] = {
-	RET, { "family", LQN_FIELD_I32, offsetof(struct lqn_record, exit.family) }, END
+	RET, { "family", LQN_FIELD_I32, offsetof(struct lqn_record, exit.family), 0 }, END
 };
 static const struct lqn_layout_field pair_exit[] = { RET, FDS("fildes|socket|usockvec"), END };
 static const struct lqn_layout_field flags[] = { ARG("flags", 0), END };
