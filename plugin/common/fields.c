@@ -25,16 +25,18 @@ struct mark_member {
 };
 
 struct lqn_binding {
+	/* what every event needs comes first: few lines of a cache that others use, too */
 	const struct lqn_layout_event *layout;	/* lives for ever; NULL: none */
-	struct lqn_record init;		/* what each record starts from */
-	struct outer_field cpu, tid, pid;	/* pid: of spans alone */
-	struct lqn_access host;			/* likewise; no index: not there */
 	struct lqn_bound *fields;	/* owned */
 	unsigned n_fields;
+	bool own, span;
+	struct outer_field cpu, tid;
+	struct lqn_record init;		/* what each record starts from */
+	struct outer_field pid;		/* of spans alone */
+	struct lqn_access host;		/* likewise; no index: not there */
 	unsigned n_marks, marked;	/* marked: events so far */
 	struct mark_member marks[LQN_MARK_MEMBERS];
 	GString *missing;		/* owned; NULL: nothing is */
-	bool own, span;
 };
 
 /* ---- binding ------------------------------------------------------------- */

@@ -10,11 +10,14 @@
 
 /* How to read an event class. */
 struct reader {
-	const struct lqn_event_class *desc;	/* NULL: foreign */
+	const struct lqn_event_class *desc;
 	enum lqn_event_type type;
 	struct lqn_access *fields;		/* owned; by index in `desc` */
 	struct lqn_handover *handover;		/* owned; NULL: none */
 };
+
+/* One for all classes that are not ours: most events are of them, and need not look into it. */
+static struct reader foreign;
 
 struct lqn_decoder {
 	struct lqn_class_cache *readers;	/* of struct reader; owned */
@@ -67,13 +70,17 @@ static const struct lqn_event_class *find_desc(const char *name, enum lqn_event_
 
 static struct reader *reader_new(const bt_event_class *ec)
 {
-	struct reader *reader = g_new0(struct reader, 1);
 	const bt_field_class *payload = bt_event_class_borrow_payload_field_class_const(ec);
+	enum lqn_event_type type;
+	const struct lqn_event_class *desc = find_desc(bt_event_class_get_name(ec), &type);
+	struct reader *reader;
 
-	reader->desc = find_desc(bt_event_class_get_name(ec), &reader->type);
-	if (!reader->desc) {
-		return reader;
+	if (!desc) {
+		return &foreign;
 	}
+	reader = g_new0(struct reader, 1);
+	reader->desc = desc;
+	reader->type = type;
 	reader->handover = lqn_handover_find(ec);
 	reader->fields = g_new(struct lqn_access, reader->desc->n_fields);
 	for (size_t i = 0; i < reader->desc->n_fields; i++) {
@@ -91,6 +98,9 @@ static void reader_free(void *data)
 {
 	struct reader *reader = data;
 
+	if (reader == &foreign) {
+		return;
+	}
 	lqn_handover_unref(reader->handover);
 	g_free(reader->fields);
 	g_free(reader);
@@ -144,7 +154,7 @@ enum lqn_decode_status lqn_decoder_decode(struct lqn_decoder *decoder, const bt_
 			return LQN_DECODE_NO_MEMORY;
 		}
 	}
-	if (!reader->desc) {
+	if (reader == &foreign) {
 		return LQN_DECODE_FOREIGN;
 	}
 	known = reader->handover ? lqn_handover_get(reader->handover, event) : NULL;
