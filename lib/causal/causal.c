@@ -51,6 +51,56 @@ static void (*const handlers[LQN_REC_COUNT])(struct lqn_step *step) = {
 	[LQN_REC_OTHER] = lqn_step_mark,
 };
 
+/* Says what a CPU has done until `ts`. */
+static void tell_cpu(struct lqn_causal *c, struct lqn_cpu *cpu, int64_t ts)
+{
+	struct lqn_event ev = { .type = LQN_EV_CPU };
+
+	ev.cpu.cpu = cpu->id;
+	ev.cpu.begin = cpu->first;
+	ev.cpu.end = cpu->ended ? MAX(cpu->first, cpu->end) : ts;
+	ev.cpu.idle = cpu->idle_ns + (cpu->known && !cpu->current ? ts - cpu->since : 0);
+	ev.cpu.hardirq = cpu->hardirq_ns;
+	ev.cpu.softirq = cpu->softirq_ns;
+	lqn_causal_emit(c, &ev);
+	cpu->told = true;
+}
+
+/*
+ * What a CPU runs is not known from `ts` on, though its thread may have been at something; of none
+ * of its interrupts will the end be seen.
+ */
+static void lose_cpu(struct lqn_causal *c, struct lqn_cpu *cpu, int64_t ts)
+{
+	cpu->depth = 0;
+	cpu->completed = 0;
+	cpu->arrival.ts = -1;
+	cpu->sent_to_self = false;
+	if (cpu->current) {
+		lqn_causal_lose_thread(cpu->current, ts);
+	}
+	lqn_causal_forget_current(c, cpu, ts);
+}
+
+/* Others go on at `ts`: CPUs whose streams have ended by then are not seen any more. */
+static void end_cpus(struct lqn_causal *c, int64_t ts)
+{
+	c->next_end = INT64_MAX;
+	for (guint i = 0; i < c->host.cpus->len; i++) {
+		struct lqn_cpu *cpu = c->host.cpus->pdata[i];
+
+		if (!cpu || cpu->end == INT64_MAX) {
+			continue;
+		}
+		if (cpu->end < ts && !cpu->ended) {
+			lose_cpu(c, cpu, cpu->end);
+			cpu->ended = true;
+		} else if (!cpu->ended) {
+			c->next_end = MIN(c->next_end, cpu->end);
+		}
+	}
+}
+
 /* A record is back from the attribution: it belongs to `tid`. */
 static void handle(void *payload, struct lqn_record *rec, int32_t tid)
 {
@@ -59,6 +109,16 @@ static void handle(void *payload, struct lqn_record *rec, int32_t tid)
 
 	c->at = rec->ts;
 	c->now = MAX(c->now, rec->ts);
+	if (G_UNLIKELY(!step.cpu->told)) {
+		tell_cpu(c, step.cpu, rec->ts);
+	}
+	if (G_UNLIKELY(rec->ts > step.cpu->end)) {
+		step.cpu->end = INT64_MAX;	/* it is back */
+		step.cpu->ended = false;
+	}
+	if (G_UNLIKELY(rec->ts > c->next_end)) {
+		end_cpus(c, rec->ts);
+	}
 	if (tid > 0) {
 		step.thread = step.cpu->current && step.cpu->current->tid == tid ?
 			step.cpu->current : lqn_host_thread(&c->host, tid);
@@ -82,6 +142,33 @@ static void handle_other(struct lqn_causal *c, struct lqn_record *rec)
 	g_free(rec->text);
 }
 
+/* True for what needs no CPU's thread, and of which nothing follows from its order. */
+static bool is_of_other_layer(const struct lqn_record *rec)
+{
+	return rec->type == LQN_REC_OTHER || rec->type == LQN_REC_SPAN_BEGIN ||
+		rec->type == LQN_REC_SPAN_END;
+}
+
+/* Takes a record in its turn. */
+static void take(void *payload, struct lqn_record *rec)
+{
+	struct lqn_causal *c = payload;
+
+	c->latest = rec->ts;
+	if (c->first == INT64_MIN && rec->type != LQN_REC_SPAN_BEGIN && rec->type != LQN_REC_SPAN_END) {
+		c->first = c->now = rec->ts;
+		c->host.idle_since = rec->ts;
+		lqn_causal_take_in_snapshot(c);
+	}
+	c->records++;
+	c->have_waking |= rec->type == LQN_REC_WAKING;
+	if (is_of_other_layer(rec)) {
+		handle_other(c, rec);
+		return;
+	}
+	lqn_attribution_push(c->attribution, rec);
+}
+
 struct lqn_causal *lqn_causal_new(const char *host, const char *release, lqn_event_func emit,
 	void *payload)
 {
@@ -92,6 +179,8 @@ struct lqn_causal *lqn_causal_new(const char *host, const char *release, lqn_eve
 	c->payload = payload;
 	c->release = g_strdup(release);
 	c->first = INT64_MIN;
+	c->next_end = INT64_MAX;
+	lqn_reorder_init(&c->reorder, take, c);
 	c->attribution = lqn_attribution_new(handle, c);
 	lqn_host_state_init(&c->host);
 	lqn_channels_init(&c->channels, emit_for_channels, c);
@@ -111,6 +200,7 @@ void lqn_causal_free(struct lqn_causal *c)
 	if (!c) {
 		return;
 	}
+	lqn_reorder_clear(&c->reorder);
 	lqn_attribution_free(c->attribution);
 	/* what is still open is dropped, not told */
 	c->channels.emit = drop_event;
@@ -125,30 +215,7 @@ void lqn_causal_free(struct lqn_causal *c)
 	g_free(c);
 }
 
-void lqn_causal_push(struct lqn_causal *c, struct lqn_record *rec)
-{
-	/* no trace should hold other times, but all that follows is differences of them */
-	rec->ts = c->latest = CLAMP(rec->ts, c->latest, LQN_TIME_MAX);
-	if (c->first == INT64_MIN && rec->type != LQN_REC_SPAN_BEGIN && rec->type != LQN_REC_SPAN_END) {
-		c->first = c->now = rec->ts;
-		c->host.idle_since = rec->ts;
-		lqn_causal_take_in_snapshot(c);
-	}
-	c->records++;
-	c->have_waking |= rec->type == LQN_REC_WAKING;
-	if (rec->type == LQN_REC_OTHER || rec->type == LQN_REC_SPAN_BEGIN ||
-			rec->type == LQN_REC_SPAN_END) {
-		handle_other(c, rec);	/* of another layer: it needs no CPU's thread */
-		return;
-	}
-	if (rec->cpu < 0 || rec->cpu >= LQN_CPU_MAX) {
-		g_free(rec->text);
-		return;
-	}
-	lqn_attribution_push(c->attribution, rec);
-}
-
-void lqn_causal_lost(struct lqn_causal *c, int32_t cpu, int64_t begin, int64_t end, uint64_t count)
+static void lose(struct lqn_causal *c, int32_t cpu, int64_t begin, int64_t end, uint64_t count)
 {
 	struct lqn_event ev = { .type = LQN_EV_LOSS };
 
@@ -162,14 +229,7 @@ void lqn_causal_lost(struct lqn_causal *c, int32_t cpu, int64_t begin, int64_t e
 		struct lqn_cpu *it = c->host.cpus->pdata[i];
 
 		if (it && (cpu < 0 || it->id == cpu)) {
-			it->depth = 0;
-			it->completed = 0;
-			it->arrival.ts = -1;
-			it->sent_to_self = false;
-			if (it->current) {
-				lqn_causal_lose_thread(it->current, begin);
-			}
-			lqn_causal_forget_current(c, it, begin);
+			lose_cpu(c, it, begin);
 		}
 	}
 	ev.loss.begin = begin;
@@ -177,6 +237,60 @@ void lqn_causal_lost(struct lqn_causal *c, int32_t cpu, int64_t begin, int64_t e
 	ev.loss.count = count;
 	ev.loss.cpu = cpu;
 	lqn_causal_emit(c, &ev);
+}
+
+/*
+ * A record is earlier than one that has been worked on: what followed from its lack cannot be taken
+ * back, so it is as good as lost.
+ */
+static void take_late(struct lqn_causal *c, struct lqn_record *rec)
+{
+	lqn_reorder_widen(&c->reorder, MAX(c->latest, c->reorder.newest) - rec->ts);
+	if (is_of_other_layer(rec)) {
+		rec->ts = c->latest;
+		take(c, rec);
+		return;
+	}
+	lose(c, rec->cpu, rec->ts, c->latest, 1);
+	g_free(rec->text);
+}
+
+void lqn_causal_push(struct lqn_causal *c, struct lqn_record *rec)
+{
+	/* no trace should hold other times, but all that follows is differences of them */
+	rec->ts = CLAMP(rec->ts, 0, LQN_TIME_MAX);
+	if ((rec->cpu < 0 || rec->cpu >= LQN_CPU_MAX) && !is_of_other_layer(rec)) {
+		g_free(rec->text);
+		return;
+	}
+	if (G_LIKELY(rec->ts >= c->latest && c->reorder.window == 0)) {
+		take(c, rec);
+		return;
+	}
+	c->disorder += rec->ts < MAX(c->latest, c->reorder.newest);
+	if (rec->ts < c->latest) {
+		take_late(c, rec);
+	} else {
+		lqn_reorder_push(&c->reorder, rec);
+	}
+}
+
+void lqn_causal_lost(struct lqn_causal *c, int32_t cpu, int64_t begin, int64_t end, uint64_t count)
+{
+	lqn_reorder_flush(&c->reorder);
+	lose(c, cpu, begin, end, count);
+}
+
+void lqn_causal_cpu_ends(struct lqn_causal *c, int32_t cpu, int64_t ts)
+{
+	struct lqn_cpu *it = cpu >= 0 && (guint) cpu < c->host.cpus->len ?
+		c->host.cpus->pdata[cpu] : NULL;
+
+	/* of one whose first records still wait for their thread there is nothing to lose */
+	if (it && ts >= 0) {
+		it->end = ts;
+		c->next_end = MIN(c->next_end, ts);
+	}
 }
 
 static gint by_key(gconstpointer a, gconstpointer b)
@@ -225,8 +339,10 @@ void lqn_causal_finish(struct lqn_causal *c, int64_t ts)
 	gpointer value;
 	struct lqn_event ev = { .type = LQN_EV_SUMMARY };
 
+	lqn_reorder_flush(&c->reorder);
 	lqn_attribution_flush(c->attribution);
 	c->at = c->now = MAX(c->now, MIN(ts, LQN_TIME_MAX));
+	end_cpus(c, c->now);
 	give_up_held(c);
 	g_hash_table_iter_init(&it, c->host.threads);
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
@@ -239,19 +355,9 @@ void lqn_causal_finish(struct lqn_causal *c, int64_t ts)
 	}
 	g_ptr_array_free(threads, TRUE);
 	for (guint i = 0; i < c->host.cpus->len; i++) {
-		struct lqn_cpu *cpu = c->host.cpus->pdata[i];
-		struct lqn_event e = { .type = LQN_EV_CPU };
-
-		if (!cpu) {
-			continue;
+		if (c->host.cpus->pdata[i]) {
+			tell_cpu(c, c->host.cpus->pdata[i], c->now);
 		}
-		e.cpu.cpu = cpu->id;
-		e.cpu.begin = cpu->first;
-		e.cpu.end = c->now;
-		e.cpu.idle = cpu->idle_ns + (cpu->known && !cpu->current ? c->now - cpu->since : 0);
-		e.cpu.hardirq = cpu->hardirq_ns;
-		e.cpu.softirq = cpu->softirq_ns;
-		lqn_causal_emit(c, &e);
 	}
 	ev.summary.begin = c->first == INT64_MIN ? c->now : c->first;
 	ev.summary.end = c->now;
@@ -259,5 +365,6 @@ void lqn_causal_finish(struct lqn_causal *c, int64_t ts)
 	ev.summary.holes = c->holes;
 	ev.summary.contradictions = c->channels.contradictions;
 	ev.summary.given_up = c->channels.overruns;
+	ev.summary.disorder = c->disorder;
 	lqn_causal_emit(c, &ev);
 }

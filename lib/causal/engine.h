@@ -7,6 +7,7 @@
 #include "channel/channel.h"
 #include "identity/snapshot.h"
 #include "kernel/attribution.h"
+#include "kernel/reorder.h"
 #include "kernel/state.h"
 
 #define LQN_SKB_SLOTS 8192		/* packets remembered by buffer address; a power of two */
@@ -34,7 +35,9 @@ struct lqn_causal {
 	int64_t first, now;		/* ts of the first and the present record */
 	/* of the one that a CPU's thread is held against: events of other layers are ahead of it */
 	int64_t at;
-	int64_t latest;			/* of the last one that has come */
+	int64_t latest;			/* of the last one that has come in its turn */
+	int64_t next_end;		/* first of the ends of CPUs' streams; INT64_MAX: none */
+	struct lqn_reorder reorder;
 	struct lqn_attribution *attribution;
 	struct lqn_host_state host;
 	struct lqn_channels channels;
@@ -52,6 +55,7 @@ struct lqn_causal {
 	bool have_raise;		/* it says who asks for softirqs */
 	bool have_calls;		/* it has system calls */
 	uint64_t records, holes;
+	uint64_t disorder;		/* records that came after later ones */
 };
 
 /* A record with the CPU and the thread it belongs to (NULL: idle, or not known). */

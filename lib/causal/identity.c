@@ -225,6 +225,18 @@ void lqn_step_exit(struct lqn_step *step)
 	}
 }
 
+/* A thread is no more, and its end was not seen: it was at something until now at most. */
+static void tell_unseen_end(struct lqn_causal *c, struct lqn_thread *thread, int64_t ts)
+{
+	struct lqn_event ev = { .type = LQN_EV_EXIT };
+
+	lqn_causal_end_thread(c, thread, ts);
+	ev.exit.thread = thread->key;
+	ev.exit.at = ts;
+	ev.exit.cpu = lqn_thread_cpu_at(thread, MAX(ts, thread->since));
+	lqn_causal_emit(c, &ev);
+}
+
 void lqn_step_free(struct lqn_step *step)
 {
 	struct lqn_causal *c = step->causal;
@@ -232,6 +244,9 @@ void lqn_step_free(struct lqn_step *step)
 
 	if (!thread) {
 		return;
+	}
+	if (thread->cpu >= 0 && thread->state != LQN_THREAD_DEAD) {
+		tell_unseen_end(c, thread, step->rec->ts);
 	}
 	leave_process(c, thread);
 	lqn_host_drop_thread(&c->host, thread);

@@ -341,6 +341,7 @@ static const struct lqn_event_field summary_fields[] = {
 	U64(summary, holes),
 	U64(summary, contradictions),
 	U64(summary, given_up),
+	U64(summary, disorder),
 };
 
 #define CLASS(name) { "lqn:" #name, name##_fields, G_N_ELEMENTS(name##_fields) }

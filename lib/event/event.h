@@ -281,7 +281,7 @@ struct lqn_event {
 		/* last of each stream */
 		struct {
 			int64_t begin, end;
-			uint64_t events, holes, contradictions, given_up;
+			uint64_t events, holes, contradictions, given_up, disorder;
 		} summary;
 	};
 };

@@ -120,6 +120,7 @@ struct lqn_cpu *lqn_host_cpu(struct lqn_host_state *host, int32_t id, int64_t ts
 		cpu->last_irq = -1;
 		cpu->arrival.ts = -1;
 		cpu->last_irq_end = INT64_MIN;
+		cpu->end = INT64_MAX;
 		host->cpus->pdata[id] = cpu;
 	}
 	return cpu;

@@ -161,6 +161,9 @@ struct lqn_cpu {
 	struct lqn_tuple datagram;
 	uint64_t datagram_skb;
 	int64_t first, idle_ns, hardirq_ns, softirq_ns;
+	int64_t end;			/* its records end there; INT64_MAX: they do not */
+	bool ended;			/* and others have gone on */
+	bool told;			/* an lqn:cpu has told that it is there */
 };
 
 struct lqn_host_state {

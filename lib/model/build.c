@@ -256,6 +256,19 @@ static void note_spans(struct lqn_build *build)
 	}
 }
 
+/* What a CPU did after the end of its own stream nobody knows. */
+static void note_early_ends(struct lqn_build *build, const struct lqn_party *host)
+{
+	for (guint i = 0; i < host->cpus->len; i++) {
+		const struct lqn_cpu_use *use = &g_array_index(host->cpus, struct lqn_cpu_use, i);
+
+		if (use->end < host->told_end) {
+			lqn_build_note(build, "%s: nothing was recorded of CPU %d in the last %.3f s; who ran there is not known",
+				host->name, use->cpu, (double) (host->told_end - use->end) / 1e9);
+		}
+	}
+}
+
 static void note_degradations(struct lqn_build *build)
 {
 	for (guint i = 0; i < build->a->hosts->len; i++) {
@@ -269,6 +282,11 @@ static void note_degradations(struct lqn_build *build)
 			lqn_build_note(build, "%s: %" G_GUINT64_FORMAT " events were lost while recording; what spans a loss is "
 				"not counted", host->name, host->losses);
 		}
+		if (host->disorder > 0) {
+			lqn_build_note(build, "%s: %" G_GUINT64_FORMAT " events came out of order; they were put in order, but for "
+				"those that came too late and count as lost", host->name, host->disorder);
+		}
+		note_early_ends(build, host);
 		if (host->holes > 0) {
 			lqn_build_note(build, "%s: switches missing in the trace: %" G_GUINT64_FORMAT "; who ran is known by who left the CPU",
 				host->name, host->holes);
@@ -279,8 +297,6 @@ static void note_degradations(struct lqn_build *build)
 		}
 	}
 	note_clocks(build);
-	note_unused(build);
-	note_spans(build);
 	if (build->a->orphans > 0) {
 		lqn_build_note(build, "%" G_GUINT64_FORMAT " answers came to requests that the trace does not show", build->a->orphans);
 	}
@@ -296,6 +312,7 @@ bool lqn_model_build(struct lqn_build *build, GError **error)
 	build->model = lqn_model_new(a->name);
 	prepare(a);
 	decide_kinds(a);
+	note_degradations(build);	/* first: whoever reads the others should know */
 	lqn_build_clutter(build);
 	if (!lqn_build_window(build, error)) {
 		return false;
@@ -315,7 +332,8 @@ bool lqn_model_build(struct lqn_build *build, GError **error)
 	lqn_build_break_cycles(build);
 	lqn_build_background(build);
 	lqn_build_blocked(build);
-	note_degradations(build);
+	note_unused(build);
+	note_spans(build);
 	build->model->checks = lqn_checks_new(build->model);
 	return true;
 }

@@ -85,6 +85,7 @@ void lqn_model_free(struct lqn_model *model)
 	g_ptr_array_unref(model->background);
 	lqn_checks_free(model->checks);
 	g_free(model->name);
+	g_free(model->partial);
 	g_free(model->window_reason);
 	g_free(model);
 }

@@ -97,6 +97,7 @@ struct lqn_model {
 	char *name;			/* owned */
 	GPtrArray *processors;		/* struct lqn_processor, owned; in a fixed order */
 	int64_t window_begin, window_end;	/* ns */
+	char *partial;			/* why it is not of the whole trace; owned; NULL: it is */
 	char *window_reason;		/* where the window comes from; owned */
 	GPtrArray *blocked;		/* struct lqn_blocked, owned; largest first */
 	double blocked_seconds, unexplained_seconds;

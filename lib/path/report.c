@@ -62,5 +62,6 @@ void lqn_path_report_free(struct lqn_path_report *report)
 	}
 	g_ptr_array_unref(report->groups);
 	g_clear_pointer(&report->all, g_ptr_array_unref);
+	g_free(report->partial);
 	g_free(report);
 }

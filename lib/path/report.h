@@ -72,6 +72,7 @@ struct lqn_path_group {			/* all requests of one reference task */
 
 struct lqn_path_report {
 	GPtrArray *groups;		/* struct lqn_path_group, owned; never NULL */
+	char *partial;			/* as in struct lqn_model; owned; NULL: of the whole trace */
 	uint64_t requests, not_tiled;	/* not_tiled must be 0 */
 	/* struct lqn_request_path *, owned; every request if they were asked for, else NULL */
 	GPtrArray *all;

@@ -149,6 +149,14 @@ static void on_cpu(struct lqn_analysis *a, struct lqn_party *host, const struct 
 		ev->cpu.cpu, ev->cpu.begin, ev->cpu.end, ev->cpu.idle, ev->cpu.hardirq, ev->cpu.softirq
 	};
 
+	for (guint i = 0; i < host->cpus->len; i++) {
+		struct lqn_cpu_use *it = &g_array_index(host->cpus, struct lqn_cpu_use, i);
+
+		if (it->cpu == use.cpu) {
+			*it = use;	/* the last one counts */
+			return;
+		}
+	}
 	g_array_append_val(host->cpus, use);
 }
 
@@ -171,6 +179,7 @@ static void on_summary(struct lqn_analysis *a, struct lqn_party *host, const str
 	host->end = host->told_end;
 	host->holes += ev->summary.holes;
 	host->contradictions += ev->summary.contradictions;
+	host->disorder += ev->summary.disorder;
 }
 
 static void deliver(struct lqn_analysis *a, struct lqn_party *party, const struct lqn_event *ev)

@@ -181,9 +181,9 @@ struct lqn_party {			/* a host */
 	const struct lqn_snapshot *snapshot;	/* borrowed; NULL: none */
 	bool has_calls;			/* the trace shows system calls */
 	int64_t begin, end;
-	int64_t told_end;		/* by its summary; INT64_MIN: not yet */
 	bool goes_on;			/* a model is being made while events still come */
-	uint64_t holes, contradictions, losses;
+	int64_t told_end;		/* of its summaries; INT64_MIN: none has come */
+	uint64_t holes, contradictions, losses, disorder;
 };
 
 /* One direction of a TCP connection. */

@@ -362,6 +362,7 @@ GString *lqn_write_json(const struct lqn_model *model)
 
 	put_text(object, "schema", "lqn-model/1");
 	put_text(object, "name", model->name);
+	put_text(object, "partial", model->partial);
 	put(object, "window", new_window(model));
 	for (unsigned i = 0; i < model->processors->len; i++) {
 		append(processors, new_processor(g_ptr_array_index(model->processors, i)));

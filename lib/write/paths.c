@@ -288,6 +288,10 @@ GString *lqn_write_paths(const struct lqn_path_report *report)
 		"  queue      the message had come, nobody had taken it yet\n"
 		"  other      it waited, the detail says for what; unknown: nothing explains it\n");
 
+	if (report->partial) {
+		g_string_append_printf(out, "\nPARTIAL: %s; these are of what had come by then\n",
+			report->partial);
+	}
 	if (report->not_tiled) {
 		g_string_append_printf(out, "\nWARNING: the pieces of %" PRIu64 " of %" PRIu64
 			" requests do not add up to the requests' times.\n", report->not_tiled,

@@ -538,6 +538,12 @@ GString *lqn_write_summary(const struct lqn_model *model, const struct lqn_path_
 	if (tasks->len > MAX_TASKS) {
 		g_ptr_array_sort(tasks, compare_load);	/* what is left out is what matters least */
 	}
+	if (model->partial) {
+		g_autofree char *text = g_strdup_printf("%s; this is of what had come by then",
+			model->partial);
+
+		print_words(out, "PARTIAL", text, 2);
+	}
 	print_window(out, model);
 	g_string_append_c(out, '\n');
 	print_tasks(out, tasks);

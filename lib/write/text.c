@@ -135,6 +135,12 @@ GPtrArray *lqn_text_model_head(const struct lqn_model *model)
 
 	add_line(lines, "Layered queueing network, extracted from a trace by lqn. "
 		"All times are seconds, all rates per second.");
+	if (model->partial) {
+		g_autofree char *partial = g_strdup_printf("PARTIAL: %s; this is of what had come by "
+			"then", model->partial);
+
+		add_line(lines, partial);
+	}
 	lqn_text_append_instant(window, model->window_end - model->window_begin);
 	g_string_append(window, " s, from ");
 	lqn_text_append_instant(window, model->window_begin);

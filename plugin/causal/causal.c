@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "plugin/common/identity.h"
+#include "plugin/causal/inputs.h"
 #include "plugin/common/message.h"
 #include "plugin/common/params.h"
 #include "event/event.h"
@@ -67,7 +68,7 @@ bt_component_class_initialize_method_status causal_init(bt_self_component_filter
 		causal_free(causal);
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	}
-	status = bt_self_component_filter_add_input_port(self_filter, "in", NULL, NULL);
+	status = inputs_add_port(self_filter, 0);
 	if (status == BT_SELF_COMPONENT_ADD_PORT_STATUS_OK) {
 		status = bt_self_component_filter_add_output_port(self_filter, "out", NULL, NULL);
 	}
@@ -77,6 +78,15 @@ bt_component_class_initialize_method_status causal_init(bt_self_component_filter
 	}
 	bt_self_component_set_data(self, causal);
 	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
+}
+
+/* As filter.utils.muxer does: there is always one more port to connect. */
+bt_component_class_port_connected_method_status causal_input_connected(
+	bt_self_component_filter *self_filter, bt_self_component_port_input *port,
+	const bt_port_output *other)
+{
+	return (int) inputs_add_port(self_filter, bt_component_filter_get_input_port_count(
+		bt_self_component_filter_as_component_filter(self_filter)));
 }
 
 void causal_finalize(bt_self_component_filter *self_filter)

@@ -21,6 +21,9 @@ bt_component_class_get_supported_mip_versions_method_status causal_mip_versions(
 	bt_logging_level level, bt_integer_range_set_unsigned *versions);
 bt_component_class_initialize_method_status causal_init(bt_self_component_filter *self_filter,
 	bt_self_component_filter_configuration *config, const bt_value *params, void *data);
+bt_component_class_port_connected_method_status causal_input_connected(
+	bt_self_component_filter *self_filter, bt_self_component_port_input *port,
+	const bt_port_output *other);
 void causal_finalize(bt_self_component_filter *self_filter);
 bt_component_class_query_method_status causal_query(bt_self_component_class_filter *self_class,
 	bt_private_query_executor *executor, const char *object, const bt_value *params,

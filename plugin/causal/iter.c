@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "causal/causal.h"
+#include "plugin/causal/inputs.h"
 #include "plugin/causal/own-stream.h"
 #include "plugin/causal/queue.h"
 #include "plugin/causal/upstream.h"
@@ -31,12 +32,13 @@
 struct causal_iter {
 	const struct causal *comp;		/* borrowed */
 	bt_self_message_iterator *self;		/* borrowed */
-	bt_message_iterator *up;		/* owned */
+	struct inputs inputs;
 	struct message_queue queue;
 	struct lqn_bindings *bindings;		/* owned */
 	struct upstreams ups;
 	struct own_trace *own;			/* owned; NULL until the first host has an engine */
 	int64_t now;				/* ns from the origin; never decreases */
+	int64_t at;				/* of the present message, or of the last one with a time */
 	uint64_t events;			/* seen, of any kind */
 	uint64_t own_events;			/* of which `lqn:` ones */
 	uint64_t strays;			/* spans of a host that is not known */
@@ -184,7 +186,7 @@ static bool handle_kernel_event(struct causal_iter *iter, struct upstream *up,
 	}
 	iter->kernel = true;
 	up->host->kernel = true;
-	up->host->last = ts;
+	up->host->last = MAX(up->host->last, ts);
 	up->host->switches |= layout->type == LQN_REC_SWITCH;
 	lqn_binding_fill(binding, event, ts, up->cpu, &rec);
 	if (G_UNLIKELY(rec.cpu < 0)) {
@@ -273,7 +275,7 @@ static bool handle_event(struct causal_iter *iter, struct upstream *up, const bt
 		return true;
 	}
 	if (lqn_binding_is_span(binding)) {
-		return !cs || handle_span_event(iter, up, binding, event, cs, iter->now);
+		return !cs || handle_span_event(iter, up, binding, event, cs, iter->at);
 	}
 	kernel = lqn_binding_layout(binding) && !up->user;
 	if (!kernel && up->kernel) {
@@ -283,20 +285,32 @@ static bool handle_event(struct causal_iter *iter, struct upstream *up, const bt
 		return kernel ? fail_event(iter, up, lqn_binding_name(binding),
 			"the stream has no clock, so its events have no time") : true;
 	}
-	return kernel ? handle_kernel_event(iter, up, binding, event, cs, iter->now) :
-		handle_other_event(iter, up, binding, event, cs, iter->now);
+	return kernel ? handle_kernel_event(iter, up, binding, event, cs, iter->at) :
+		handle_other_event(iter, up, binding, event, cs, iter->at);
 }
 
 static bool handle_packet_beginning(struct causal_iter *iter, struct upstream *up,
 	const bt_message *msg, const bt_clock_snapshot *cs)
 {
 	up->cpu = lqn_packet_cpu(bt_message_packet_beginning_borrow_packet_const(msg));
+	upstreams_packet(up);
+	return true;
+}
+
+static bool handle_packet_end(struct causal_iter *iter, struct upstream *up,
+	const bt_message *msg, const bt_clock_snapshot *cs)
+{
+	up->end = cs ? iter->at : up->host->last;
 	return true;
 }
 
 static bool handle_stream_end(struct causal_iter *iter, struct upstream *up,
 	const bt_message *msg, const bt_clock_snapshot *cs)
 {
+	/* a part of the trace that follows (a rotation chunk) goes on with the CPU */
+	if (up->kernel && up->host->engine && up->host->waiting == 0) {
+		lqn_causal_cpu_ends(up->host->engine, up->cpu, up->end);
+	}
 	upstreams_remove(&iter->ups, up->stream);
 	return true;
 }
@@ -305,7 +319,7 @@ static bool handle_stream_end(struct causal_iter *iter, struct upstream *up,
 static bool handle_loss(struct causal_iter *iter, struct upstream *up,
 	const bt_clock_snapshot *begin, const bt_clock_snapshot *end, uint64_t count)
 {
-	int64_t until = iter->now;
+	int64_t until = iter->at;
 
 	/* A loss in user space takes at most marks from us. */
 	if (!up->kernel || !begin) {
@@ -318,7 +332,7 @@ static bool handle_loss(struct causal_iter *iter, struct upstream *up,
 			BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK) {
 		return fail_event(iter, up, "(lost)", "time out of range");
 	}
-	lqn_causal_lost(up->host->engine, up->cpu, iter->now, MAX(until, iter->now), count);
+	lqn_causal_lost(up->host->engine, up->cpu, iter->at, MAX(until, iter->at), count);
 	return true;
 }
 
@@ -353,6 +367,7 @@ static const struct {
 } handlers[] = {
 	{ BT_MESSAGE_TYPE_EVENT, handle_event },
 	{ BT_MESSAGE_TYPE_PACKET_BEGINNING, handle_packet_beginning },
+	{ BT_MESSAGE_TYPE_PACKET_END, handle_packet_end },
 	{ BT_MESSAGE_TYPE_STREAM_END, handle_stream_end },
 	{ BT_MESSAGE_TYPE_DISCARDED_EVENTS, handle_discarded_events },
 	{ BT_MESSAGE_TYPE_DISCARDED_PACKETS, handle_discarded_packets },
@@ -386,6 +401,7 @@ static bool follow_time(struct causal_iter *iter, const bt_clock_snapshot *cs)
 		g_free(time);
 		return false;
 	}
+	iter->at = ns;
 	iter->now = MAX(iter->now, ns);
 	if (iter->own) {
 		own_trace_set_time(iter->own, cs, ns);
@@ -457,7 +473,7 @@ static bt_message_iterator_class_next_method_status fetch(struct causal_iter *it
 {
 	bt_message_array_const msgs;
 	uint64_t n;
-	bt_message_iterator_next_status status = bt_message_iterator_next(iter->up, &msgs, &n);
+	bt_message_iterator_next_status status = inputs_next(&iter->inputs, &msgs, &n);
 
 	if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_END) {
 		iter->ended = true;
@@ -489,7 +505,7 @@ static void start(struct causal_iter *iter)
 	upstreams_init(&iter->ups);
 	iter->bindings = lqn_bindings_new(iter->comp->spans);
 	iter->own = NULL;
-	iter->now = INT64_MIN;
+	iter->now = iter->at = INT64_MIN;
 	iter->events = 0;
 	iter->own_events = 0;
 	iter->strays = 0;
@@ -510,27 +526,17 @@ bt_message_iterator_class_initialize_method_status causal_iter_init(
 	bt_self_message_iterator *self_iter, bt_self_message_iterator_configuration *config,
 	bt_self_component_port_output *port)
 {
-	bt_self_component *self = bt_self_message_iterator_borrow_component(self_iter);
-	bt_self_component_port_input *in = bt_self_component_filter_borrow_input_port_by_name(
-		(bt_self_component_filter *) self, "in");
-	struct causal_iter *iter;
-	bt_message_iterator_create_from_message_iterator_status status;
+	struct causal_iter *iter = g_new0(struct causal_iter, 1);
+	bt_message_iterator_class_initialize_method_status status =
+		inputs_init(&iter->inputs, self_iter);
 
-	/* To go on would make the library abort the process. */
-	if (!bt_port_is_connected(bt_self_component_port_as_port(
-			bt_self_component_port_input_as_self_component_port(in)))) {
-		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(self_iter,
-			"Input port `in` is not connected");
-		return BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
-	}
-	iter = g_new0(struct causal_iter, 1);
-	iter->self = self_iter;
-	iter->comp = bt_self_component_get_data(self);
-	status = bt_message_iterator_create_from_message_iterator(self_iter, in, &iter->up);
-	if (status != BT_MESSAGE_ITERATOR_CREATE_FROM_MESSAGE_ITERATOR_STATUS_OK) {
+	if (status != BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_OK) {
 		g_free(iter);
-		return (int) status;
+		return status;
 	}
+	iter->self = self_iter;
+	iter->comp = bt_self_component_get_data(
+		bt_self_message_iterator_borrow_component(self_iter));
 	start(iter);
 	bt_self_message_iterator_set_data(self_iter, iter);
 	return BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_OK;
@@ -541,7 +547,7 @@ void causal_iter_finalize(bt_self_message_iterator *self_iter)
 	struct causal_iter *iter = bt_self_message_iterator_get_data(self_iter);
 
 	stop(iter);
-	bt_message_iterator_put_ref(iter->up);
+	inputs_clear(&iter->inputs);
 	g_free(iter);
 }
 
@@ -580,7 +586,7 @@ bt_message_iterator_class_can_seek_beginning_method_status causal_iter_can_seek_
 {
 	struct causal_iter *iter = bt_self_message_iterator_get_data(self_iter);
 
-	return (int) bt_message_iterator_can_seek_beginning(iter->up, can_seek);
+	return (int) inputs_can_seek_beginning(&iter->inputs, can_seek);
 }
 
 bt_message_iterator_class_seek_beginning_method_status causal_iter_seek_beginning(
@@ -590,5 +596,5 @@ bt_message_iterator_class_seek_beginning_method_status causal_iter_seek_beginnin
 
 	stop(iter);
 	start(iter);
-	return (int) bt_message_iterator_seek_beginning(iter->up);
+	return (int) inputs_seek_beginning(&iter->inputs);
 }

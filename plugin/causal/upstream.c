@@ -132,6 +132,7 @@ static struct upstream *upstream_new(struct upstreams *ups, struct causal_iter *
 	bt_stream_get_ref(stream);
 	up->stream = stream;
 	up->cpu = -1;
+	up->end = -1;
 	up->host = get_host(ups, iter, trace);
 	up->dated = bt_stream_class_borrow_default_clock_class_const(sc) != NULL;
 	up->kernel = g_strcmp0(domain, "kernel") == 0;
@@ -139,6 +140,8 @@ static struct upstream *upstream_new(struct upstreams *ups, struct causal_iter *
 	look_at_classes(up, bt_stream_class_borrow_trace_class_const(sc));
 	up->host->open += up->kernel;
 	note_seen(ups, trace, domain);
+	up->waits = up->kernel && bt_stream_class_supports_packets(sc);
+	up->host->waiting += up->waits;
 	return up;
 }
 
@@ -209,6 +212,11 @@ struct host *upstreams_kernel_host(const struct upstreams *ups, const char *name
 
 void upstreams_remove(struct upstreams *ups, const bt_stream *stream)
 {
+	struct upstream *up = g_hash_table_lookup(ups->streams, stream);
+
+	if (up) {
+		upstreams_packet(up);
+	}
 	memset(ups->front, 0, sizeof(ups->front));
 	g_hash_table_remove(ups->streams, stream);
 }

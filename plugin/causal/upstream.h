@@ -17,6 +17,7 @@ struct host {
 	struct causal_iter *iter;	/* borrowed: whom the engine's events go to */
 	int64_t last;			/* ns; of the last kernel event */
 	guint open;			/* streams of its kernel trace that have not ended */
+	guint waiting;			/* streams of its kernel trace without a packet so far */
 	bool kernel;			/* kernel events came */
 	bool switches;			/* the trace has an event class for switches */
 };
@@ -25,6 +26,8 @@ struct upstream {
 	const bt_stream *stream;	/* a reference, owned: the address must stay taken */
 	struct host *host;		/* borrowed */
 	int32_t cpu;			/* of the last packet; -1: not said */
+	int64_t end;			/* ns; of the last packet; -1: none has ended */
+	bool waits;			/* it has packets, and none has come */
 	bool dated;			/* has a clock */
 	bool kernel;			/* of a kernel trace */
 	bool user;			/* of a trace of user space: layouts do not apply */
@@ -48,6 +51,13 @@ void upstreams_init(struct upstreams *ups);
 
 /* Frees all hosts and streams with what they own. */
 void upstreams_clear(struct upstreams *ups);
+
+/* A packet of the stream begins. */
+static inline void upstreams_packet(struct upstream *up)
+{
+	up->host->waiting -= up->waits;
+	up->waits = false;
+}
 
 /* What is known of a stream; made when first asked for. Borrowed until upstreams_remove(). */
 struct upstream *upstreams_get(struct upstreams *ups, struct causal_iter *iter,

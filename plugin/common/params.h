@@ -9,7 +9,7 @@
 enum lqn_param_type {
 	LQN_PARAM_INT,		/* int64_t */
 	LQN_PARAM_BOOL,		/* bool */
-	LQN_PARAM_REAL,		/* double */
+	LQN_PARAM_REAL,		/* double; an integer will do */
 	LQN_PARAM_STRING,	/* char *; owned by the destination, g_free() */
 	LQN_PARAM_STRINGS,	/* GPtrArray * of char *; owned by the destination, g_ptr_array_unref(); a string, or an array */
 	LQN_PARAM_TYPES

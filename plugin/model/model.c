@@ -13,12 +13,16 @@
 #include "plugin/common/message.h"
 #include "plugin/common/params.h"
 #include "plugin/model/decode.h"
+#include "plugin/model/interval.h"
 #include "result/result.h"
 #include "solve/solve.h"
 #include "write/write.h"
 
 #define FAIL(model, ...) \
 	BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT((model)->self, __VA_ARGS__)
+
+#define INTERVAL_MIN 0.01	/* s */
+#define INTERVAL_MAX 1e6
 
 #define LEFT_OUT UINT_MAX	/* in the place of a host's number */
 #define SOLVER "lqns"		/* asked if it is there, unless another is named … */
@@ -39,6 +43,10 @@ struct model {
 	GPtrArray *snapshots;			/* struct lqn_snapshot; owned; NULL: none */
 	struct lqn_rules *rules;		/* owned; NULL: none */
 	uint64_t unsound;			/* events that were left out */
+	bool running;		/* messages have come, and their end has not */
+	struct interval interval;
+	int64_t now;		/* ns; of the last message with a time; INT64_MIN: none has come */
+	unsigned written;	/* results so far */
 	/* parameters */
 	char *output;				/* owned; NULL: write no files */
 	char *name;				/* owned; may be NULL */
@@ -51,7 +59,8 @@ struct model {
 	char *solver;				/* owned; NULL: the one of PATH, if any */
 	GPtrArray *identity;			/* names of files: char *; owned; NULL: none */
 	int64_t begin, end;			/* ns */
-	bool overwrite, all_paths, summary, whole, clutter;
+	double interval_s;			/* 0: one model, of all */
+	bool overwrite, all_paths, summary, whole, clutter, partial;
 };
 
 /* ---- initialization ------------------------------------------------------ */
@@ -111,6 +120,8 @@ static bool read_params(struct model *model, const bt_value *params)
 		{ "identity", LQN_PARAM_STRINGS, &model->identity },
 		{ "rules", LQN_PARAM_STRING, &model->rules_file },
 		{ "solver", LQN_PARAM_STRING, &model->solver },
+		{ "partial", LQN_PARAM_BOOL, &model->partial },
+		{ "interval", LQN_PARAM_REAL, &model->interval_s },
 	};
 
 	return lqn_params_read(model->self, params, known, G_N_ELEMENTS(known));
@@ -144,6 +155,27 @@ static bool read_entries(struct model *model)
 	return false;
 }
 
+/* The windows of `interval` follow each other: nothing else can say what they are. */
+static bool check_interval(struct model *model)
+{
+	if (model->interval_s == 0) {
+		return true;
+	}
+	if (!(model->interval_s >= INTERVAL_MIN && model->interval_s <= INTERVAL_MAX)) {
+		FAIL(model, "Parameter `interval`: %g s, not from %g to %g", model->interval_s,
+			INTERVAL_MIN, INTERVAL_MAX);
+		return false;
+	}
+	if (model->begin_mark || model->end_mark || model->begin != INT64_MIN ||
+			model->end != INT64_MAX || model->whole || model->thread) {
+		FAIL(model, "Parameter `interval`: it goes with none of `begin`, `end`, "
+			"`begin-mark`, `end-mark`, `whole`, `thread`");
+		return false;
+	}
+	model->interval.ns = (int64_t) (model->interval_s * 1e9);
+	return true;
+}
+
 /* Finds out before the trace is read what would make the writing fail after it. */
 static bool check_params(struct model *model)
 {
@@ -160,7 +192,7 @@ static bool check_params(struct model *model)
 			model->background_below);
 		return false;
 	}
-	if (!read_entries(model)) {
+	if (!read_entries(model) || !check_interval(model)) {
 		return false;
 	}
 	if (!model->output) {
@@ -202,6 +234,7 @@ bt_component_class_initialize_method_status model_init(bt_self_component_sink *s
 	model->self = bt_self_component_sink_as_self_component(self_sink);
 	model->begin = INT64_MIN;
 	model->end = INT64_MAX;
+	model->interval.begin = model->now = INT64_MIN;
 	model->summary = true;
 	model->background_below = LQN_BACKGROUND_BELOW;
 	model->decoder = lqn_decoder_new();
@@ -236,13 +269,6 @@ bt_component_class_initialize_method_status model_init(bt_self_component_sink *s
 	model->analysis = lqn_analysis_new(&options);
 	bt_self_component_set_data(model->self, model);
 	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
-}
-
-/* An interrupted run comes here without an end of its messages: then nothing is written. */
-void model_finalize(bt_self_component_sink *self_sink)
-{
-	model_free(bt_self_component_get_data(
-		bt_self_component_sink_as_self_component(self_sink)));
 }
 
 bt_component_class_sink_graph_is_configured_method_status model_graph_is_configured(
@@ -432,7 +458,7 @@ static bool write_files(struct model *model, const struct lqn_model *result,
 	bool ok;
 
 	G_STATIC_ASSERT(G_N_ELEMENTS(names) == G_N_ELEMENTS(texts));
-	ok = lqn_write_folder(model->output, model->overwrite, names, texts, G_N_ELEMENTS(names),
+	ok = lqn_write_folder(model->output, model->overwrite || model->written > 0, names, texts, G_N_ELEMENTS(names),
 		&error);
 	if (!ok) {
 		FAIL(model, "Cannot write to `%s`: %s", model->output,
@@ -508,15 +534,51 @@ static bool write_results(struct model *model, const struct lqn_model *result,
 		(!model->summary || !result || print(model, lqn_write_summary(result, paths))) &&
 		(model->output || !thread || print(model, lqn_write_thread_path(thread)));
 	lqn_thread_path_free(thread);
+	model->written++;
 	return ok;
 }
 
-static bool finish(struct model *model)
+/* Time goes on: writes the model of the window that is over, if one is. */
+static bool roll(struct model *model)
+{
+	struct lqn_model *result = NULL;
+	struct lqn_path_report *paths = NULL;
+	int64_t begin, end;
+	bool ok = true;
+
+	if (model->now == INT64_MIN || !interval_is_over(&model->interval, model->now, &begin)) {
+		return true;
+	}
+	end = begin + model->interval.ns;
+	lqn_analysis_advance(model->analysis, end + interval_settle(&model->interval));
+	/* a window without requests is no error: the last one that had some stays */
+	if (lqn_analysis_snapshot(model->analysis, begin, end, &result, &paths, NULL)) {
+		ok = write_results(model, result, paths);
+		lqn_model_free(result);
+		lqn_path_report_free(paths);
+	}
+	return ok;
+}
+
+/* The last window, which may be shorter; `error` is set if there is nothing in it. */
+static bool analyse_rest(struct model *model, struct lqn_model **result,
+	struct lqn_path_report **paths, GError **error)
+{
+	if (model->interval.ns == 0 || model->interval.begin == INT64_MIN) {
+		return lqn_analysis_finish(model->analysis, result, paths, error);
+	}
+	lqn_analysis_end(model->analysis);
+	return lqn_analysis_snapshot(model->analysis, model->interval.begin, model->now + 1, result,
+		paths, error);
+}
+
+/* `partial`: why this is not of the whole trace; NULL: it is. */
+static bool finish(struct model *model, const char *partial)
 {
 	struct lqn_model *result = NULL;
 	struct lqn_path_report *paths = NULL;
 	GError *error = NULL;
-	bool ok = lqn_analysis_finish(model->analysis, &result, &paths, &error);
+	bool ok = analyse_rest(model, &result, &paths, &error);
 
 	if (model->unsound > 0) {
 		fprintf(stderr,
@@ -532,6 +594,11 @@ static bool finish(struct model *model)
 		g_clear_error(&error);
 		return write_results(model, NULL, NULL);
 	}
+	if (!ok && model->written > 0 && g_error_matches(error, LQN_ANALYSIS_ERROR,
+			LQN_ANALYSIS_NO_REQUESTS)) {
+		g_clear_error(&error);
+		return true;
+	}
 	if (!ok) {
 		const char *advice = error && error->domain == LQN_ANALYSIS_ERROR ?
 			advice_for(error->code) : NULL;
@@ -542,10 +609,68 @@ static bool finish(struct model *model)
 		return false;
 	}
 	ask_solver(model, result);
+	result->partial = g_strdup(partial);
+	paths->partial = g_strdup(partial);
 	ok = write_results(model, result, paths);
 	lqn_model_free(result);
 	lqn_path_report_free(paths);
 	return ok;
+}
+
+/* Says on the standard error what nobody takes as an error of the graph any more. */
+static void tell_error(void)
+{
+	const bt_error *error = bt_current_thread_take_error();
+
+	for (uint64_t i = 0; error && i < bt_error_get_cause_count(error); i++) {
+		fprintf(stderr, "sink.lqn.model: %s\n", bt_error_cause_get_message(
+			bt_error_borrow_cause_by_index(error, i)));
+	}
+	if (error) {
+		bt_error_release(error);
+	}
+}
+
+/* The messages will not come to their end: writes what there is, if that is wanted. */
+static void finish_early(struct model *model, const char *reason)
+{
+	if (model->partial && model->running && !finish(model, reason)) {
+		tell_error();
+	}
+	model->running = false;
+}
+
+/* An interrupted run comes here without an end of its messages. */
+void model_finalize(bt_self_component_sink *self_sink)
+{
+	struct model *model = bt_self_component_get_data(
+		bt_self_component_sink_as_self_component(self_sink));
+
+	finish_early(model, "the run was interrupted");
+	model_free(model);
+}
+
+/* The source, or something behind it, has failed: its error stays the one that is told. */
+static void upstream_failed(struct model *model)
+{
+	const bt_error *error;
+
+	FAIL(model, "The upstream iterator failed");
+	error = bt_current_thread_take_error();
+	finish_early(model, "reading failed");
+	bt_current_thread_move_error(error);
+}
+
+/* Of the last message of a batch, for all are in order of time: inactivity is time, too. */
+static void follow_time(struct model *model, const bt_message *msg)
+{
+	const bt_clock_snapshot *cs = model->interval.ns > 0 ? lqn_message_clock(msg) : NULL;
+	int64_t ns;
+
+	if (cs && bt_clock_snapshot_get_ns_from_origin(cs, &ns) ==
+			BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK) {
+		model->now = MAX(model->now, ns);
+	}
 }
 
 bt_component_class_sink_consume_method_status model_consume(bt_self_component_sink *self_sink)
@@ -558,12 +683,13 @@ bt_component_class_sink_consume_method_status model_consume(bt_self_component_si
 	bool ok = true;
 
 	if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_END) {
-		return finish(model) ? BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_END :
+		model->running = false;
+		return finish(model, NULL) ? BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_END :
 			BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_ERROR;
 	}
 	if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK) {
 		if (status < 0) {
-			FAIL(model, "The upstream iterator failed");
+			upstream_failed(model);
 		}
 		return (int) status;
 	}
@@ -571,8 +697,13 @@ bt_component_class_sink_consume_method_status model_consume(bt_self_component_si
 		if (ok && bt_message_get_type(msgs[i]) == BT_MESSAGE_TYPE_EVENT) {
 			ok = take_event(model, msgs[i]);
 		}
+		if (i + 1 == n) {
+			follow_time(model, msgs[i]);
+		}
 		bt_message_put_ref(msgs[i]);
 	}
+	ok = ok && roll(model);
+	model->running = ok;
 	return ok ? BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_OK :
 		BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_ERROR;
 }

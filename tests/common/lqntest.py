@@ -15,14 +15,20 @@ def trace(name):
     return os.path.join(TRACES, name)
 
 
-def bt2(*args, stdout=subprocess.PIPE):
-    """Runs babeltrace2. Sanitizers, if the plugin is built with any, are put into that process alone."""
+def environment():
+    """Of babeltrace2: sanitizers, if the plugin is built with any, are put into that process alone."""
     env = dict(os.environ)
     if env.get('LQN_TEST_PRELOAD'):
         env['LD_PRELOAD'] = env['LQN_TEST_PRELOAD']
         env.setdefault('ASAN_OPTIONS', 'detect_leaks=1:exitcode=99:abort_on_error=0')
         env.setdefault('UBSAN_OPTIONS', 'halt_on_error=1:print_stacktrace=1:exitcode=99')
-    return subprocess.run(['babeltrace2', *args], stdout=stdout, stderr=subprocess.PIPE, env=env, text=True, errors='replace')
+    return env
+
+
+def bt2(*args, stdout=subprocess.PIPE):
+    """Runs babeltrace2."""
+    return subprocess.run(['babeltrace2', *args], stdout=stdout, stderr=subprocess.PIPE, env=environment(), text=True,
+                          errors='replace')
 
 
 def model_args(source, output, more=''):

@@ -37,7 +37,8 @@ def check_threads(f, events):
 
 def check_cpus(f, events, runs, ran):
     end = max(e.end for e in events['summary'])
-    first = {e.cpu: e.begin for e in events['cpu']}
+    cpus = {e.cpu: e for e in events['cpu']}        # the last one of each counts
+    first = {e.cpu: e.begin for e in cpus.values()}
     holes = 0
     f.values.setdefault('cpus not tiled', 0)
     for cpu, begin, stop, tid in runs:
@@ -57,7 +58,7 @@ def check_cpus(f, events, runs, ran):
     for cpu, begin, stop, tid in runs:
         if tid is None or tid == 0:
             (unsure if tid is None else idle)[cpu] += max(0, (stop or end) - max(begin, first.get(cpu, begin)))
-    for e in events['cpu']:
+    for e in cpus.values():
         if not idle[e.cpu] <= e.idle <= idle[e.cpu] + unsure[e.cpu]:
             f.count('cpus not tiled', f'CPU {e.cpu} was idle for {idle[e.cpu]} to {idle[e.cpu] + unsure[e.cpu]} ns, said {e.idle}')
     return holes

@@ -15,6 +15,8 @@ struct feed {
 	GHashTable *names;	/* of patterns -> value */
 	GHashTable *comms;	/* tid -> name, interned */
 	bool finished;
+	int64_t latest;			/* ns */
+	bool as_is;			/* records are fed with their times, in order or not */
 };
 
 static const void *field_of(const struct lqn_event *ev, const struct lqn_event_field *field)
@@ -320,10 +322,18 @@ static void feed_line(struct feed *feed, const char *line)
 	}
 	ck_assert_msg(words->len >= 3 && ((char *) words->pdata[1])[0] == 'c', "not a record: %s", line);
 	ts = number(words->pdata[0]) * 1000;
+	if (!feed->as_is) {
+		ts = MAX(ts, feed->latest);	/* what stands behind is not before */
+	}
+	feed->latest = MAX(feed->latest, ts);
 	cpu = (int32_t) number((char *) words->pdata[1] + 1);
 	if (strcmp(words->pdata[2], "lost") == 0) {
 		lqn_causal_lost(feed->causal, cpu, ts, number(words->pdata[3]) * 1000,
 			(uint64_t) number(words->pdata[4]));
+		return;
+	}
+	if (strcmp(words->pdata[2], "ends") == 0) {
+		lqn_causal_cpu_ends(feed->causal, cpu, ts);
 		return;
 	}
 	if (strcmp(words->pdata[2], "name") == 0) {
@@ -337,19 +347,31 @@ static void feed_line(struct feed *feed, const char *line)
 	lqn_causal_push(feed->causal, &rec);
 }
 
-void feed(struct feed *feed, const char *format, ...)
+/* Takes the text over. */
+static void feed_lines(struct feed *feed, char *text)
 {
-	g_autofree char *text = NULL;
-	g_auto(GStrv) lines = NULL;
-	va_list args;
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 
-	va_start(args, format);
-	text = g_strdup_vprintf(format, args);
-	va_end(args);
-	lines = g_strsplit(text, "\n", -1);
 	for (char **line = lines; *line; line++) {
 		feed_line(feed, *line);
 	}
+	g_free(text);
+}
+
+void feed(struct feed *feed, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	feed_lines(feed, g_strdup_vprintf(format, args));
+	va_end(args);
+}
+
+void feed_as_is(struct feed *feed, const char *text)
+{
+	feed->as_is = true;
+	feed_lines(feed, g_strdup(text));
+	feed->as_is = false;
 }
 
 void feed_finish(struct feed *feed, long us)

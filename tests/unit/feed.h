@@ -19,6 +19,7 @@
  *   20 c0 span HOW ID PID TID	a span begins: `traced` by a tracer, or `told` of by a program
  *   20 c0 mark NAME VALUE     an event of another layer
  *   21 c0 lost 25 7           seven events of the CPU were lost until 25
+ *   22 c0 ends                nothing more comes of the CPU
  *   22 c0 name 5 web          thread 5 is called so from here on, in switches (else: t5)
  *
  * What comes out is looked for by patterns, `TYPE FIELD=VALUE …`, with the fields of doc/events.md. Values: numbers,
@@ -37,8 +38,10 @@ struct feed *feed_new(const char *release);
 void feed_snapshot(struct feed *feed, const struct lqn_snapshot *snapshot);
 void feed_free(struct feed *feed);
 
-/* Takes records: a format, then lines. */
+/* Takes records: a format, then lines. One that is before those in front of it is of their time. */
 void feed(struct feed *feed, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Likewise, with the times that they have. */
+void feed_as_is(struct feed *feed, const char *text);
 /* Ends the trace at that many microseconds. */
 void feed_finish(struct feed *feed, long us);
 

@@ -245,11 +245,21 @@ static void two_clients(int first, int second, bool in_turn)
 	client = talk_task(model, "client");
 }
 
+static bool is_noted(const char *note)
+{
+	for (guint i = 0; i < model->notes->len; i++) {
+		if (strcmp(model->notes->pdata[i], note) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 START_TEST(customers_that_come_one_after_another_are_not_there_together)
 {
 	two_clients(60, 60, false);
 	ck_assert_uint_eq(client->multiplicity, 1);
-	ck_assert_str_eq(model->notes->pdata[0], "client: 2 customers are seen, 1 at a time");
+	ck_assert(is_noted("client: 2 customers are seen, 1 at a time"));
 	ck_assert_double_eq_tol(client->think, 400e-6, 20e-6);
 	lqn_model_free(model);
 	two_clients(60, 60, true);

@@ -138,7 +138,7 @@ END_TEST
 START_TEST(queues_give_by_priority)
 {
 	start();
-	feed(f, "2 c0 +mq_open /jobs\n3 c0 -mq_open 5\n2 c1 +mq_open /jobs\n3 c1 -mq_open 7\n"
+	feed(f, "2 c0 +mq_open /jobs\n2 c1 +mq_open /jobs\n3 c0 -mq_open 5\n3 c1 -mq_open 7\n"
 		"10 c0 +mq_timedsend 5 8 1\n11 c0 -mq_timedsend 0\n12 c0 +mq_timedsend 5 8 9\n13 c0 -mq_timedsend 0\n"
 		"20 c1 +mq_timedreceive 7\n21 c1 -mq_timedreceive 8\n22 c1 +mq_timedreceive 7\n23 c1 -mq_timedreceive 8");
 	end(30);
@@ -205,7 +205,7 @@ END_TEST
 START_TEST(files_are_no_channels_until_a_write_wakes_a_reader)
 {
 	start();
-	feed(f, "2 c0 +openat -1 0 /tmp/data\n3 c0 -openat 3\n2 c1 +openat -1 0 /tmp/fifo\n3 c1 -openat 3\n"
+	feed(f, "2 c0 +openat -1 0 /tmp/data\n2 c1 +openat -1 0 /tmp/fifo\n3 c0 -openat 3\n3 c1 -openat 3\n"
 		"4 c0 +openat -1 0 /tmp/fifo\n5 c0 -openat 4\n10 c0 +write 3 10\n11 c0 -write 10\n"
 		"12 c1 +read 3 10\n13 c1 sw 2>0 S\n14 c0 +write 4 10\n15 c0 wk 2\n16 c0 -write 10\n17 c1 sw 0>2 R\n18 c1 -read 10");
 	end(30);
