@@ -133,7 +133,7 @@ static int64_t some_number(struct world *w)
 
 static void fill_entry(struct world *w, struct lqn_record *rec, int32_t thread)
 {
-	for (int i = 0; i < 6; i++) {
+	for (int i = 0; i < LQN_CALL_ARGS; i++) {
 		rec->entry.arg[i] = chaos_below(w->chaos, 6) ? some_number(w) : -1;
 	}
 	switch (rec->kind) {
