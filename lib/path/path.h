@@ -6,18 +6,19 @@
 #include "model/build.h"
 #include "path/report.h"
 
+struct lqn_path_index;
+
 /*
  * The critical path of a thread over [begin, end), backwards from the end: where the thread was
  * blocked, on to who woke it, until the wait's begin. Appends struct lqn_path_piece to `pieces`,
  * which then tile [begin, end) exactly, in order of time.
  *
- * For the path of a request `invocations` says who worked on what (actor -> GPtrArray of its struct
- * lqn_invocation by begin): then it stops at locks, and at the begin of the invocation that
- * answered, for before that the request lay in a queue. NULL: the path of a thread, whatever that
- * worked on.
+ * For the path of a request `index` says who worked on what: then it stops at locks, and at the
+ * begin of the invocation that answered, for before that the request lay in a queue; and it says
+ * whose requests stood in the way. NULL: the path of a thread, whatever that worked on.
  */
 void lqn_path_walk(const struct lqn_analysis *analysis, struct lqn_actor *actor, int64_t begin,
-	int64_t end, GHashTable *invocations, GArray *pieces);
+	int64_t end, struct lqn_path_index *index, GArray *pieces);
 
 /* Paths of all client cycles in the window, and their profiles. */
 struct lqn_path_report *lqn_paths_build(struct lqn_build *build);

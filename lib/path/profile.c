@@ -1,150 +1,146 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The paths of all requests, and what they have in common: where the mean request's time goes, and
- * the slow one's.
+ * The paths of all requests, by operation, and what they have in common: where the time of the
+ * typical ones goes, and that of the slow ones.
+ *
+ * Of all the pieces only sums are kept, and those of some requests: they are the largest part of
+ * what is known of a trace. The walks go by time, for what one has looked up the next needs again;
+ * sums of whole ns are the same in any order.
  */
 #include "path/path.h"
 
 #include <string.h>
 
-#define SLOW 0.95	/* requests from this quantile on are the slow ones */
+#include "path/group.h"
 
-static gint by_begin(gconstpointer a, gconstpointer b)
-{
-	const struct lqn_invocation *x = *(const struct lqn_invocation *const *) a;
-	const struct lqn_invocation *y = *(const struct lqn_invocation *const *) b;
-
-	return x->begin < y->begin ? -1 : x->begin > y->begin;
-}
-
-/* All pieces of work, merged or not, by the thread that did them. */
-static GHashTable *index_invocations(const struct lqn_analysis *a)
-{
-	GHashTable *index = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL,
-		(GDestroyNotify) g_ptr_array_unref);
-	GHashTableIter iter;
-	gpointer value;
-
-	for (guint i = 0; i < a->invocations->len; i++) {
-		struct lqn_invocation *it = a->invocations->pdata[i];
-		GPtrArray *mine = g_hash_table_lookup(index, it->actor);
-
-		if (it->tail_of || it->gone) {
-			continue;
-		}
-		if (!mine) {
-			mine = g_ptr_array_new();
-			g_hash_table_insert(index, it->actor, mine);
-		}
-		g_ptr_array_add(mine, it);
-	}
-	g_hash_table_iter_init(&iter, index);
-	while (g_hash_table_iter_next(&iter, NULL, &value)) {
-		g_ptr_array_sort(value, by_begin);
-	}
-	return index;
-}
+#define SLOW 0.95		/* requests from this quantile on are the slow ones */
+#define SAMPLE 20		/* requests of an operation kept beside the slowest, spread over all */
+#define OPERATIONS_MAX 64	/* of a client; the rest is one: span names come from the trace */
 
 struct request {
 	struct lqn_request_path path;	/* without its pieces */
-	struct lqn_actor *actor;
-	guint rank;			/* by length */
+	struct lqn_invocation *root;
+	const char *operation;		/* interned; may be NULL */
+	guint rank;			/* by length, within its operation */
 };
 
-static gint by_length(gconstpointer a, gconstpointer b)
+/* ---- which requests are one operation ---- */
+
+static gint by_time(gconstpointer a, gconstpointer b)
 {
-	const struct lqn_request_path *x = &((const struct request *) a)->path;
-	const struct lqn_request_path *y = &((const struct request *) b)->path;
+	const struct lqn_request_path *x = &(*(struct request *const *) a)->path;
+	const struct lqn_request_path *y = &(*(struct request *const *) b)->path;
+
+	if (x->begin != y->begin) {
+		return x->begin < y->begin ? -1 : 1;
+	}
+	return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+static gint compare_lengths(const struct lqn_request_path *x, const struct lqn_request_path *y)
+{
 	int64_t p = x->end - x->begin, q = y->end - y->begin;
 
 	if (p != q) {
 		return p < q ? -1 : 1;
 	}
-	return x->begin < y->begin ? -1 : x->begin > y->begin;
+	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static gint by_time(gconstpointer a, gconstpointer b)
+static gint by_length(gconstpointer a, gconstpointer b)
 {
-	const struct request *x = a, *y = b;
-
-	if (x->path.begin != y->path.begin) {
-		return x->path.begin < y->path.begin ? -1 : 1;
-	}
-	return x->rank < y->rank ? -1 : 1;
+	return compare_lengths(&(*(struct request *const *) a)->path,
+		&(*(struct request *const *) b)->path);
 }
 
-static gint by_mean(gconstpointer a, gconstpointer b)
+static gint by_kept_length(gconstpointer a, gconstpointer b)
 {
-	const struct lqn_path_share *x = a, *y = b;
-	int order;
-
-	if (x->mean != y->mean) {
-		return x->mean > y->mean ? -1 : 1;
-	}
-	order = strcmp(x->task, y->task);
-	if (order == 0 && x->kind != y->kind) {
-		order = x->kind < y->kind ? -1 : 1;
-	}
-	return order ? order : g_strcmp0(x->detail, y->detail);
+	return compare_lengths(*(struct lqn_request_path *const *) a,
+		*(struct lqn_request_path *const *) b);
 }
 
-/*
- * ---- shares: a set of struct lqn_path_share, owned; there may be as many as threads have names
- * ----
- */
+/* A client's requests of one operation. */
+struct bucket {
+	const struct lqn_service *service;
+	const char *operation;
+	GPtrArray *requests;	/* struct request, borrowed; owned */
+};
 
-static guint hash_share(gconstpointer data)
+static void bucket_free(gpointer data)
 {
-	const struct lqn_path_share *share = data;
+	struct bucket *bucket = data;
 
-	/* the names are interned */
-	return g_direct_hash(share->task) * 31 + g_direct_hash(share->detail) * 17 + share->kind;
+	g_ptr_array_unref(bucket->requests);
+	g_free(bucket);
 }
 
-static gboolean equal_share(gconstpointer a, gconstpointer b)
+static struct bucket *bucket_of(GPtrArray *buckets, guint first,
+	const struct lqn_service *service, const char *operation)
 {
-	const struct lqn_path_share *x = a, *y = b;
+	bool full = buckets->len - first == OPERATIONS_MAX;
+	struct bucket *bucket;
 
-	return x->task == y->task && x->detail == y->detail && x->kind == y->kind;
-}
-
-static void add_pieces(GHashTable *shares, const GArray *pieces)
-{
-	for (guint i = 0; i < pieces->len; i++) {
-		const struct lqn_path_piece *piece =
-			&g_array_index(pieces, struct lqn_path_piece, i);
-		struct lqn_path_share key = { piece->task, piece->detail, piece->kind, 0 };
-		struct lqn_path_share *share = g_hash_table_lookup(shares, &key);
-
-		if (!share) {
-			share = g_memdup2(&key, sizeof(key));
-			g_hash_table_add(shares, share);
+	for (guint i = first; i < buckets->len; i++) {
+		bucket = buckets->pdata[i];
+		if (bucket->operation == operation) {
+			return bucket;
 		}
-		share->mean += (double) (piece->end - piece->begin);
 	}
+	if (full) {
+		bucket = buckets->pdata[buckets->len - 1];
+		bucket->operation = g_intern_static_string("others");
+		return bucket;
+	}
+	bucket = g_new(struct bucket, 1);
+	bucket->service = service;
+	bucket->operation = operation;
+	bucket->requests = g_ptr_array_new();
+	g_ptr_array_add(buckets, bucket);
+	return bucket;
 }
 
-/* Mean time per request by task, kind and detail, largest first. Takes the sums. */
-static GArray *profile(GHashTable *sums, guint requests)
+static gint by_size(gconstpointer a, gconstpointer b)
 {
-	GArray *shares = g_array_new(FALSE, FALSE, sizeof(struct lqn_path_share));
-	GHashTableIter iter;
-	gpointer key;
+	const struct bucket *x = *(const struct bucket *const *) a;
+	const struct bucket *y = *(const struct bucket *const *) b;
 
-	g_hash_table_iter_init(&iter, sums);
-	while (g_hash_table_iter_next(&iter, &key, NULL)) {
-		struct lqn_path_share share = *(const struct lqn_path_share *) key;
-
-		share.mean /= requests;
-		g_array_append_val(shares, share);
+	if (x->requests->len != y->requests->len) {
+		return x->requests->len > y->requests->len ? -1 : 1;
 	}
-	g_hash_table_destroy(sums);
-	g_array_sort(shares, by_mean);
-	return shares;
+	return g_strcmp0(x->operation, y->operation);
 }
 
-/* ---- paths ---- */
+/* Adds buckets of a client: by what its cycles are about, if that is more than one thing. */
+static void add_buckets(struct lqn_path_index *index, const struct lqn_service *service,
+	GPtrArray *requests, GPtrArray *buckets)
+{
+	const char *task = g_intern_string(service->task->name);
+	guint first = buckets->len;
+	bool told = false;
+
+	for (guint i = 0; i < service->members->len; i++) {
+		struct lqn_invocation *root = service->members->pdata[i];
+		struct request *request = g_new0(struct request, 1);
+		bool span;
+
+		request->root = root;
+		request->path.begin = root->begin;
+		request->path.end = root->end;
+		request->path.thread = root->actor->key;
+		request->path.task = task;
+		request->operation = lqn_path_operation(index, root, &span);
+		told |= span;
+		g_ptr_array_add(requests, request);
+		g_ptr_array_add(bucket_of(buckets, first, service, request->operation)->requests,
+			request);
+	}
+	if (buckets->len - first == 1 && !told) {
+		((struct bucket *) buckets->pdata[first])->operation = NULL;
+	}
+}
+
+/* ---- an operation ---- */
 
 static bool is_tiled(const struct lqn_request_path *path, const GArray *pieces)
 {
@@ -170,115 +166,166 @@ static struct lqn_request_path *copy(const struct lqn_request_path *path, GArray
 	return other;
 }
 
-/* The requests of a client, shortest first; struct request. */
-static GArray *requests_of(const struct lqn_service *service)
-{
-	GArray *requests = g_array_new(FALSE, FALSE, sizeof(struct request));
-	const char *task = g_intern_string(service->task->name);
-
-	for (guint i = 0; i < service->members->len; i++) {
-		const struct lqn_invocation *it = service->members->pdata[i];
-		struct request request = {
-			.path = { .begin = it->begin,
-				.end = it->end,
-				.thread = it->actor->key,
-				.task = task },
-			.actor = it->actor,
-		};
-
-		g_array_append_val(requests, request);
-	}
-	g_array_sort(requests, by_length);
-	for (guint i = 0; i < requests->len; i++) {
-		g_array_index(requests, struct request, i).rank = i;
-	}
-	return requests;
-}
-
-static void add_lengths(struct lqn_path_group *group, const GArray *requests)
+static void add_lengths(struct lqn_path_group *group, const GPtrArray *requests)
 {
 	int64_t *const quantiles[] = { &group->p50, &group->p95, &group->p99, &group->max };
-	const double shares[] = { 0.5, 0.95, 0.99, 1 };
+	const double shares[] = { 0.5, SLOW, 0.99, 1 };
 	guint n = requests->len;
 
 	group->requests = n;
 	for (guint i = 0; i < n; i++) {
-		const struct lqn_request_path *path =
-			&g_array_index(requests, struct request, i).path;
+		const struct request *request = requests->pdata[i];
 
-		group->mean += (double) (path->end - path->begin) / n;
+		group->mean += (double) (request->path.end - request->path.begin) / n;
 	}
 	for (guint q = 0; q < G_N_ELEMENTS(shares); q++) {
-		guint i = MIN((guint) (shares[q] * n), n - 1);
-		const struct lqn_request_path *path =
-			&g_array_index(requests, struct request, i).path;
+		const struct request *request =
+			requests->pdata[MIN((guint) (shares[q] * n), n - 1)];
 
-		*quantiles[q] = path->end - path->begin;
+		*quantiles[q] = request->path.end - request->path.begin;
 	}
 }
 
-/*
- * Of all the pieces only sums are kept, and those of two requests: they are the largest part of
- * what is known of a trace. The walks go by time, for what one has looked up the next needs again;
- * sums of whole ns are the same in any order.
- */
-static struct lqn_path_group *group_of(struct lqn_build *build, const struct lqn_service *service,
-	GHashTable *invocations, struct lqn_path_report *report)
+/* The band of the request of a rank; of two and more the longest is a slow one. */
+static enum lqn_path_band band_of(guint rank, guint n)
+{
+	static const double limits[] = { 0.25, 0.75, SLOW, 0.99 };
+	double quantile = (rank + 0.5) / n;
+	unsigned band = 0;
+
+	while (band < G_N_ELEMENTS(limits) && quantile >= limits[band]) {
+		band++;
+	}
+	return n > 1 && rank == n - 1 ? MAX(band, LQN_BAND_SLOW) : band;
+}
+
+static unsigned why_kept(guint rank, guint n, guint slowest)
+{
+	guint step = MAX(n / SAMPLE, 1);
+
+	return (rank == n / 2 ? LQN_KEPT_TYPICAL : 0) |
+		(rank == MIN((guint) (SLOW * n), n - 1) ? LQN_KEPT_SLOW : 0) |
+		(n - rank <= slowest ? LQN_KEPT_SLOWEST : 0) |
+		(rank % step == step / 2 ? LQN_KEPT_SAMPLE : 0);
+}
+
+struct tally {
+	struct lqn_path_index *index;
+	struct lqn_path_report *report;
+	GHashTable *delays;
+	GArray *pieces;		/* of one path after the other */
+	guint slowest;		/* requests of each operation kept in full */
+};
+
+static void keep(struct tally *tally, struct lqn_path_group *group, const struct request *request)
+{
+	struct lqn_request_path *path = copy(&request->path, tally->pieces);
+
+	g_ptr_array_add(group->kept, path);
+	if (path->kept & ~(unsigned) LQN_KEPT_SAMPLE) {
+		lqn_path_detail(tally->index, path, request->root);
+	}
+	if (path->kept & LQN_KEPT_TYPICAL) {
+		group->typical = path;
+	}
+	if (path->kept & LQN_KEPT_SLOW) {
+		group->slow = path;
+	}
+}
+
+static void kept_free(gpointer path)
+{
+	lqn_request_path_free(path);
+}
+
+static struct lqn_path_group *group_of(struct tally *tally, struct lqn_build *build,
+	const struct bucket *bucket)
 {
 	struct lqn_path_group *group = g_new0(struct lqn_path_group, 1);
-	g_autoptr(GArray) requests = requests_of(service);
-	g_autoptr(GArray) pieces = g_array_new(FALSE, FALSE, sizeof(struct lqn_path_piece));
-	GHashTable *all = g_hash_table_new_full(hash_share, equal_share, g_free, NULL);
-	GHashTable *slow = g_hash_table_new_full(hash_share, equal_share, g_free, NULL);
-	guint n = requests->len, first_slow = MIN((guint) (SLOW * n), n - 1);
-	guint first = report->all ? report->all->len : 0;
+	GHashTable *shares = lqn_shares_new();
+	guint n = bucket->requests->len;
 
-	group->task = g_intern_string(service->task->name);
-	add_lengths(group, requests);
-	g_array_sort(requests, by_time);
-	if (report->all) {
-		g_ptr_array_set_size(report->all, (gint) (first + n));
-	}
+	group->task = g_intern_string(bucket->service->task->name);
+	group->operation = bucket->operation;
+	group->kept = g_ptr_array_new_with_free_func(kept_free);
+	g_ptr_array_sort(bucket->requests, by_length);
+	add_lengths(group, bucket->requests);
 	for (guint i = 0; i < n; i++) {
-		const struct request *request = &g_array_index(requests, struct request, i);
-		const struct lqn_request_path *path = &request->path;
+		((struct request *) bucket->requests->pdata[i])->rank = i;
+	}
+	g_ptr_array_sort(bucket->requests, by_time);
+	for (guint i = 0; i < n; i++) {
+		struct request *request = bucket->requests->pdata[i];
+		struct lqn_request_path *path = &request->path;
+		enum lqn_path_band band = band_of(request->rank, n);
 
-		g_array_set_size(pieces, 0);
-		lqn_path_walk(build->a, request->actor, path->begin, path->end, invocations,
-			pieces);
-		report->requests++;
-		report->not_tiled += !is_tiled(path, pieces);
-		add_pieces(all, pieces);
-		if (request->rank >= first_slow) {
-			add_pieces(slow, pieces);
+		g_array_set_size(tally->pieces, 0);
+		lqn_path_walk(build->a, request->root->actor, path->begin, path->end,
+			tally->index, tally->pieces);
+		tally->report->requests++;
+		tally->report->not_tiled += !is_tiled(path, tally->pieces);
+		group->band[band]++;
+		lqn_shares_add(shares, tally->pieces, band);
+		lqn_delays_add(tally->delays, tally->pieces, lqn_path_group_name(group),
+			path->number);
+		path->kept = why_kept(request->rank, n, tally->slowest);
+		if (path->kept) {
+			keep(tally, group, request);
 		}
-		if (request->rank == n / 2) {
-			group->typical = copy(path, pieces);
-		}
-		if (request->rank == first_slow) {
-			group->slow = copy(path, pieces);
-		}
-		if (report->all) {
-			report->all->pdata[first + request->rank] = copy(path, pieces);
+		if (tally->report->all) {
+			g_ptr_array_add(tally->report->all, copy(path, tally->pieces));
 		}
 	}
-	group->shares = profile(all, n);
-	group->slow_shares = profile(slow, n - first_slow);
+	g_ptr_array_sort(group->kept, by_kept_length);
+	group->shares = lqn_shares_take(shares);
 	return group;
+}
+
+/* ---- all of them ---- */
+
+static void number(struct lqn_path_index *index, GPtrArray *requests, GPtrArray *buckets)
+{
+	g_ptr_array_sort(requests, by_time);
+	for (guint i = 0; i < requests->len; i++) {
+		((struct request *) requests->pdata[i])->path.number = i + 1;
+	}
+	for (guint i = 0; i < buckets->len; i++) {
+		const struct bucket *bucket = buckets->pdata[i];
+		const char *name = bucket->operation ? bucket->operation :
+			g_intern_string(bucket->service->task->name);
+
+		for (guint k = 0; k < bucket->requests->len; k++) {
+			const struct request *request = bucket->requests->pdata[k];
+
+			lqn_path_index_add_root(index, request->root, request->path.number, name);
+		}
+	}
 }
 
 struct lqn_path_report *lqn_paths_build(struct lqn_build *build)
 {
 	struct lqn_path_report *report = lqn_path_report_new(build->a->all_paths);
-	g_autoptr(GHashTable) invocations = index_invocations(build->a);
+	g_autoptr(GPtrArray) requests = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) buckets = g_ptr_array_new_with_free_func(bucket_free);
+	struct tally tally = { .index = lqn_path_index_new(build, report), .report = report,
+		.delays = lqn_delays_new(), .slowest = build->a->slowest,
+		.pieces = g_array_new(FALSE, FALSE, sizeof(struct lqn_path_piece)) };
 
 	for (guint i = 0; i < build->services->len; i++) {
 		struct lqn_service *service = build->services->pdata[i];
 
 		if (service->root && service->members->len > 0) {
-			g_ptr_array_add(
-				report->groups, group_of(build, service, invocations, report));
+			add_buckets(tally.index, service, requests, buckets);
 		}
 	}
+	number(tally.index, requests, buckets);
+	g_ptr_array_sort(buckets, by_size);
+	for (guint i = 0; i < buckets->len; i++) {
+		g_ptr_array_add(report->groups, group_of(&tally, build, buckets->pdata[i]));
+	}
+	g_array_unref(report->delays);
+	report->delays = lqn_delays_take(tally.delays);
+	g_array_unref(tally.pieces);
+	lqn_path_index_free(tally.index);
 	return report;
 }

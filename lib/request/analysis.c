@@ -23,6 +23,7 @@ struct lqn_analysis *lqn_analysis_new(const struct lqn_options *options)
 	a->end = options->end;
 	a->begin_seen = a->end_seen = a->early_end = INT64_MIN;
 	a->all_paths = options->all_paths;
+	a->slowest = options->slowest;
 	a->whole = options->whole;
 	a->clutter = options->clutter;
 	a->background_below = options->background_below > 0 ? options->background_below : LQN_BACKGROUND_BELOW;
@@ -192,6 +193,7 @@ static void deliver(struct lqn_analysis *a, struct lqn_party *party, const struc
 		[LQN_EV_CPU] = on_cpu,
 		[LQN_EV_INTERRUPT] = on_interrupt,
 		[LQN_EV_PACKET] = lqn_on_packet,
+		[LQN_EV_IO] = lqn_on_io,
 		[LQN_EV_LOSS] = on_loss,
 		[LQN_EV_SUMMARY] = on_summary,
 	};

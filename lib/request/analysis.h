@@ -28,6 +28,7 @@ struct lqn_options {
 	double background_below;		/* share of the busiest client's cycles below which one is background; 0: LQN_BACKGROUND_BELOW */
 	enum lqn_entries entries;		/* how fine */
 	bool all_paths;				/* keep every request's pieces in the report */
+	unsigned slowest;			/* requests of each operation whose pieces are kept with all that was done for them */
 	const char *name;			/* the model's; NULL: `model` */
 	const GPtrArray *snapshots;		/* struct lqn_snapshot, one a host; borrowed for the analysis' life; NULL: none */
 	struct lqn_rules *rules;		/* likewise */

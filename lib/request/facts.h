@@ -23,7 +23,7 @@ struct lqn_interval {
 	int64_t idle;			/* of [wake, end): a CPU of the host was idle */
 	int64_t charged;		/* of [wake, end): its clock counts it */
 	int64_t call_begin;
-	uint64_t by, object, via;
+	uint64_t by, after, object, via;
 	uint8_t cause, call, state;
 	bool preempted, open;
 };
@@ -179,6 +179,7 @@ struct lqn_party {			/* a host */
 	GHashTable *interrupts;		/* number -> name, interned */
 	GArray *arrivals;		/* struct lqn_packet, by number; owned */
 	const struct lqn_snapshot *snapshot;	/* borrowed; NULL: none */
+	GHashTable *ios;		/* device -> GArray of struct lqn_disk_io by end; owned */
 	bool has_calls;			/* the trace shows system calls */
 	int64_t begin, end;
 	bool goes_on;			/* a model is being made while events still come */
@@ -199,6 +200,13 @@ struct lqn_packet {
 	struct lqn_actor *actor;	/* who sent them, or was woken */
 	int64_t at, first;		/* first: number of the first byte, beyond 32 bits for sent ones */
 	uint32_t bytes;
+};
+
+/* A request that a block device has served. */
+struct lqn_disk_io {
+	uint64_t device;
+	int64_t begin, issued, end;	/* handed to the kernel, to the device; done */
+	struct lqn_actor *thread;	/* whose it was; NULL: not known */
 };
 
 /* A futex word, or several that a wake has shown to be one. */
@@ -234,6 +242,7 @@ struct lqn_analysis {
 	enum lqn_entries entries;
 	const GPtrArray *snapshots;		/* struct lqn_snapshot; borrowed; NULL: none */
 	struct lqn_rules *rules;		/* borrowed; NULL: none */
+	unsigned slowest;			/* requests of each operation kept in full */
 	GPtrArray *hosts;			/* struct lqn_party, owned */
 	struct lqn_order *order;		/* owned */
 	struct lqn_sync *sync;			/* owned; NULL with one host */
@@ -268,5 +277,14 @@ int64_t lqn_actor_cpu_at(const struct lqn_actor *actor, int64_t ts);
 const struct lqn_packet *lqn_packet_arrival(const struct lqn_party *host, uint64_t number);
 /* The packet that held the last byte of what arrived when a thread sent it, on any host; NULL: not traced. */
 const struct lqn_packet *lqn_packet_origin(const struct lqn_analysis *analysis, const struct lqn_packet *arrival);
+
+/* ---- ios.c: requests of block devices ---- */
+/*
+ * The last request that the device was done with in [since, until], one of `actor` before all others. NULL: none.
+ */
+const struct lqn_disk_io *lqn_disk_io_ended(const struct lqn_party *host, uint64_t device, const struct lqn_actor *actor,
+	int64_t since, int64_t until);
+/* The last one that the device was done with while `io` was waiting, of those that it was given before. NULL: none. */
+const struct lqn_disk_io *lqn_disk_io_before(const struct lqn_party *host, const struct lqn_disk_io *io);
 
 #endif

@@ -73,6 +73,9 @@ void lqn_identify(struct lqn_analysis *analysis, struct lqn_actor *actor);
 GHashTable *lqn_flows_new(void);
 void lqn_on_packet(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 
+/* ---- ios.c ---- */
+void lqn_on_io(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
+
 /* ---- link.c: connections between hosts ---- */
 /* An end whose peer is on another host, with its name. */
 void lqn_link_end(struct lqn_analysis *analysis, struct lqn_end *end);

@@ -86,6 +86,7 @@ struct lqn_party *lqn_party_new(const char *name, unsigned number)
 	host->cpus = g_array_new(FALSE, FALSE, sizeof(struct lqn_cpu_use));
 	host->interrupts = g_hash_table_new(g_direct_hash, g_direct_equal);
 	host->arrivals = g_array_new(FALSE, FALSE, sizeof(struct lqn_packet));
+	host->ios = g_hash_table_new_full(hash_64, equal_64, g_free, (GDestroyNotify) g_array_unref);
 	host->begin = INT64_MAX;
 	host->end = host->told_end = INT64_MIN;
 	return host;
@@ -104,6 +105,7 @@ void lqn_party_free(struct lqn_party *host)
 	g_array_free(host->cpus, TRUE);
 	g_hash_table_destroy(host->interrupts);
 	g_array_free(host->arrivals, TRUE);
+	g_hash_table_destroy(host->ios);
 	g_free(host);
 }
 

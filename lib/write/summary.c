@@ -10,12 +10,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "write/path-words.h"
 #include "write/terms.h"
 #include "write/text.h"
 
 enum {
 	WIDTH = 100, INDENT = 12, NAME_WIDTH = 24, ENTRY_WIDTH = 22,
-	MAX_TASKS = 8, MAX_ENTRIES = 10, MAX_CLIENTS = 2, MAX_NOTES = 3, MAX_GROUPS = 1, MAX_HIDDEN = 4,
+	MAX_TASKS = 8, MAX_ENTRIES = 9, MAX_CLIENTS = 2, MAX_NOTES = 3, MAX_GROUPS = 1, MAX_HIDDEN = 4,
+	MAX_DELAYS = 3,
 };
 
 /*
@@ -447,13 +449,14 @@ static void print_paths(GString *out, const struct lqn_path_report *report)
 	for (unsigned i = 0; i < report->groups->len && i < MAX_GROUPS; i++) {
 		const struct lqn_path_group *group = g_ptr_array_index(report->groups, i);
 		GString *text = g_string_new(NULL);
+		g_autofree char *name = lqn_path_group_words(group);
 		g_autofree char *times = sentence("mean # ms, p95 # ms, longest # ms",
 			(double[]) { group->mean / 1e6, group->p95 / 1e6, group->max / 1e6 });
 
-		g_string_append_printf(text, "%s, %" PRIu64 " requests: %s", group->task,
+		g_string_append_printf(text, "%s, %" PRIu64 " requests: %s", name,
 			group->requests, times);
 		if (report->groups->len > MAX_GROUPS) {
-			g_string_append_printf(text, " (%u more clients in critical-path.txt)",
+			g_string_append_printf(text, " (%u more operations in critical-path.txt)",
 				report->groups->len - MAX_GROUPS);
 		}
 		print_words(out, "requests", text->str, 2);
@@ -461,6 +464,29 @@ static void print_paths(GString *out, const struct lqn_path_report *report)
 		print_request(out, "slow", group->slow);
 		g_string_free(text, TRUE);
 	}
+}
+
+/* The largest delays of requests by others. */
+static void print_delays(GString *out, const struct lqn_path_report *report)
+{
+	GPtrArray *parts = new_parts();
+
+	for (unsigned i = 0; i < MIN(report->delays->len, MAX_DELAYS); i++) {
+		const struct lqn_path_delay *delay =
+			&g_array_index(report->delays, struct lqn_path_delay, i);
+		g_autofree char *task = lqn_text_clip(delay->task, NAME_WIDTH);
+		g_autofree char *detail = lqn_text_clip(delay->detail, NAME_WIDTH);
+		g_autofree char *by = lqn_text_clip(delay->by_task, NAME_WIDTH);
+		g_autofree char *of = delay->by_operation == delay->operation ? g_strdup("") :
+			lqn_text_clip(delay->by_operation, NAME_WIDTH);
+		g_autofree char *times = sentence(
+			" # s", (double[]) { delay->sum / 1e9 });
+
+		g_ptr_array_add(parts, g_strdup_printf("%s %s%s%s behind %s%s%s%s", task,
+			lqn_path_kind_name(delay->kind), *detail ? " " : "", detail, by,
+			*of ? " of " : "", of, times));
+	}
+	print_parts(out, "delayed", parts, ", ", 2);
 }
 
 static void print_blocked(GString *out, const struct lqn_model *model)
@@ -558,6 +584,7 @@ GString *lqn_write_summary(const struct lqn_model *model, const struct lqn_path_
 	}
 	if (report) {
 		print_paths(out, report);
+		print_delays(out, report);
 	}
 	print_blocked(out, model);
 	print_hidden(out, model);

@@ -17,6 +17,9 @@ GString *lqn_write_lqnx(const struct lqn_model *model);	/* the XML form of lqns;
 GString *lqn_write_lqn(const struct lqn_model *model);	/* the text form; means the same */
 GString *lqn_write_json(const struct lqn_model *model);	/* doc/model.schema.json */
 GString *lqn_write_paths(const struct lqn_path_report *report);	/* critical-path.txt */
+GString *lqn_write_path_json(const struct lqn_path_report *report);	/* doc/critical-path.schema.json */
+GString *lqn_write_folded(const struct lqn_path_report *report);	/* critical-path.folded */
+GString *lqn_write_trace_events(const struct lqn_path_report *report);	/* slow-requests.json */
 /* critical-paths.tsv: the pieces of all requests in `report->all`, for programs. */
 GString *lqn_write_path_table(const struct lqn_path_report *report);
 /* thread-path.tsv: the path of one thread, tab separated, a header first. */

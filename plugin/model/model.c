@@ -60,6 +60,8 @@ struct model {
 	GPtrArray *identity;			/* names of files: char *; owned; NULL: none */
 	int64_t begin, end;			/* ns */
 	double interval_s;			/* 0: one model, of all */
+	char *path_files;			/* owned; NULL: all of them */
+	int64_t slowest;			/* requests of each operation told in full */
 	bool overwrite, all_paths, summary, whole, clutter, partial;
 };
 
@@ -92,6 +94,7 @@ static void model_free(struct model *model)
 	g_clear_pointer(&model->identity, g_ptr_array_unref);
 	g_clear_pointer(&model->snapshots, g_ptr_array_unref);
 	lqn_rules_free(model->rules);
+	g_free(model->path_files);
 	g_free(model);
 }
 
@@ -114,6 +117,8 @@ static bool read_params(struct model *model, const bt_value *params)
 		{ "background-below", LQN_PARAM_REAL, &model->background_below },
 		{ "entries", LQN_PARAM_STRING, &model->entries_name },
 		{ "all-paths", LQN_PARAM_BOOL, &model->all_paths },
+		{ "path-files", LQN_PARAM_STRING, &model->path_files },
+		{ "slowest", LQN_PARAM_INT, &model->slowest },
 		{ "name", LQN_PARAM_STRING, &model->name },
 		{ "summary", LQN_PARAM_BOOL, &model->summary },
 		{ "thread", LQN_PARAM_STRING, &model->thread },
@@ -176,6 +181,51 @@ static bool check_interval(struct model *model)
 	return true;
 }
 
+#define SLOWEST_MAX 1000	/* all of them are kept in full */
+
+/* What is written of the critical paths, by the names that the parameter `path-files` has for it. */
+static const struct {
+	const char *name, *file;
+	GString *(*write)(const struct lqn_path_report *report);
+} path_files[] = {
+	{ "text", "critical-path.txt", lqn_write_paths },
+	{ "json", "critical-path.json", lqn_write_path_json },
+	{ "folded", "critical-path.folded", lqn_write_folded },
+	{ "trace", "slow-requests.json", lqn_write_trace_events },
+};
+
+static bool is_wanted(const struct model *model, const char *name)
+{
+	g_auto(GStrv) wanted = model->path_files ? g_strsplit(model->path_files, ",", -1) : NULL;
+
+	return !wanted || g_strv_contains((const char *const *) wanted, name);
+}
+
+static bool check_path_params(struct model *model)
+{
+	g_auto(GStrv) wanted = model->path_files ? g_strsplit(model->path_files, ",", -1) : NULL;
+
+	if (model->slowest < 0 || model->slowest > SLOWEST_MAX) {
+		FAIL(model, "Parameter `slowest`: %" PRId64 " is not within 0 and %d",
+			model->slowest, SLOWEST_MAX);
+		return false;
+	}
+	for (size_t i = 0; wanted && wanted[i]; i++) {
+		bool known = strcmp(wanted[i], "none") == 0 && !wanted[1];
+
+		for (size_t k = 0; k < G_N_ELEMENTS(path_files); k++) {
+			known |= strcmp(wanted[i], path_files[k].name) == 0;
+		}
+		if (!known) {
+			FAIL(model, "Parameter `path-files`: `%s` is none of `text`, `json`, "
+				"`folded`, `trace`, separated by commas, nor `none` alone",
+				wanted[i]);
+			return false;
+		}
+	}
+	return true;
+}
+
 /* Finds out before the trace is read what would make the writing fail after it. */
 static bool check_params(struct model *model)
 {
@@ -185,6 +235,9 @@ static bool check_params(struct model *model)
 	if (model->begin >= model->end) {
 		FAIL(model, "Parameters `begin` and `end`: %" PRId64 " is not before %" PRId64,
 			model->begin, model->end);
+		return false;
+	}
+	if (!check_path_params(model)) {
 		return false;
 	}
 	if (!(model->background_below > 0 && model->background_below <= 1)) {
@@ -237,6 +290,7 @@ bt_component_class_initialize_method_status model_init(bt_self_component_sink *s
 	model->interval.begin = model->now = INT64_MIN;
 	model->summary = true;
 	model->background_below = LQN_BACKGROUND_BELOW;
+	model->slowest = 5;
 	model->decoder = lqn_decoder_new();
 	model->hosts = g_hash_table_new_full(NULL, NULL, put_stream, NULL);
 	model->tellers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -257,6 +311,7 @@ bt_component_class_initialize_method_status model_init(bt_self_component_sink *s
 		.begin = model->begin,
 		.end = model->end,
 		.all_paths = model->all_paths,
+		.slowest = (unsigned) model->slowest,
 		.whole = model->whole,
 		.clutter = model->clutter,
 		.background_below = model->background_below,
@@ -444,20 +499,24 @@ static bool take_event(struct model *model, const bt_message *msg)
 static bool write_files(struct model *model, const struct lqn_model *result,
 	const struct lqn_path_report *paths, const struct lqn_thread_path *thread)
 {
-	static const char *const names[] = {
-		"model.lqnx", "model.lqn", "model.json", "critical-path.txt", "critical-paths.tsv",
-		"thread-path.tsv",
+	enum { OTHERS = 5, FILES = OTHERS + G_N_ELEMENTS(path_files) };
+	const char *names[FILES] = {
+		"model.lqnx", "model.lqn", "model.json", "critical-paths.tsv", "thread-path.tsv",
 	};
-	GString *const texts[] = {
+	GString *texts[FILES] = {
 		result ? lqn_write_lqnx(result) : NULL, result ? lqn_write_lqn(result) : NULL,
-		result ? lqn_write_json(result) : NULL, result ? lqn_write_paths(paths) : NULL,
+		result ? lqn_write_json(result) : NULL,
 		result && model->all_paths ? lqn_write_path_table(paths) : NULL,
 		thread ? lqn_write_thread_path(thread) : NULL,
 	};
 	GError *error = NULL;
 	bool ok;
 
-	G_STATIC_ASSERT(G_N_ELEMENTS(names) == G_N_ELEMENTS(texts));
+	for (size_t i = 0; i < G_N_ELEMENTS(path_files); i++) {
+		names[OTHERS + i] = path_files[i].file;
+		texts[OTHERS + i] = result && is_wanted(model, path_files[i].name) ?
+			path_files[i].write(paths) : NULL;
+	}
 	ok = lqn_write_folder(model->output, model->overwrite || model->written > 0, names, texts, G_N_ELEMENTS(names),
 		&error);
 	if (!ok) {

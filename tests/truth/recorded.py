@@ -82,14 +82,20 @@ def read_paths(traces, plugin, begin, end):
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, 'model')
         run(['babeltrace2', '--plugin-path=' + plugin] + traces + ['--component=filter.lqn.causal', '--component=sink.lqn.model',
-             f'--params=output="{out}",all-paths=yes,summary=no,begin={begin},end={end}'])
+             f'--params=output="{out}",all-paths=yes,summary=no,clutter=yes,begin={begin},end={end}'])
         with open(os.path.join(out, 'critical-paths.tsv'), newline='') as f:
             rows = list(csv.DictReader(f, delimiter='\t', quoting=csv.QUOTE_NONE))
     paths = collections.OrderedDict()
     for r in rows:
-        path = paths.setdefault(r['request'], {'begin': int(r['begin_ns']), 'end': int(r['end_ns']), 'pieces': []})
-        path['pieces'].append((int(r['piece_begin_ns']), int(r['piece_end_ns']), r['kind'], int(r['thread']) & 0xffffffff,
+        path = paths.setdefault(r['request'], {'begin': int(r['begin_ns']), 'end': int(r['end_ns']), 'pieces': [], 'locks': []})
+        # waiting in a device's queue is waiting for the device
+        kind = 'disk' if r['kind'] == 'disk queue' else r['kind']
+        path['pieces'].append((int(r['piece_begin_ns']), int(r['piece_end_ns']), kind, int(r['thread']) & 0xffffffff,
                                r['detail'], r['task']))
+        if r['kind'] == 'lock':
+            path['locks'].append((int(r['piece_begin_ns']), int(r['piece_end_ns']), int(r['by_thread']) & 0xffffffff, r['by_request']))
+    for number, path in paths.items():
+        path['number'] = number
     return list(paths.values())
 
 

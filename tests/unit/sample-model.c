@@ -188,11 +188,15 @@ struct lqn_model *sample_model_new_hostile(void)
 	return model;
 }
 
-static void add_share(GArray *shares, const char *task, enum lqn_path_kind kind, const char *detail,
-	double mean)
+static void add_share(GArray *shares, const struct lqn_path_place *place, const char *task,
+	enum lqn_path_kind kind, const char *detail, double typical, double slow)
 {
-	struct lqn_path_share share = { task, detail, kind, mean };
+	struct lqn_path_share share = { .place = place, .task = task, .detail = detail,
+		.kind = kind };
 
+	share.sum[LQN_BAND_FAST] = 1080 * typical;
+	share.sum[LQN_BAND_TYPICAL] = 1200 * typical;
+	share.sum[LQN_BAND_SLOW] = 120 * slow;
 	g_array_append_val(shares, share);
 }
 
@@ -242,39 +246,105 @@ static void fill_slow(struct lqn_request_path *request)
 	add_piece(request, "client", "client", 4711, LQN_PATH_UNKNOWN, NULL, 1);
 }
 
+static void fill_shares(struct lqn_path_report *report, GArray *shares)
+{
+	const struct lqn_path_place *client = lqn_path_report_place(report, NULL, "client", NULL);
+	const struct lqn_path_place *web = lqn_path_report_place(report, client, "web", NULL);
+	const struct lqn_path_place *app = lqn_path_report_place(report, web, "app", "app_page");
+	const struct lqn_path_place *db = lqn_path_report_place(report, app, "db", NULL);
+	const char *hostile = "kworker/u8:1 <\x1b>;\xe4";
+
+	add_share(shares, app, "app", LQN_PATH_CPU, NULL, 780000, 760000);
+	add_share(shares, app, "app", LQN_PATH_LOCK, "lock_orders", 420000, 7000000);
+	add_share(shares, app, "app", LQN_PATH_LOCK, "lock_cache", 20000, 0);
+	add_share(shares, db, "db", LQN_PATH_CPU, NULL, 600000, 610000);
+	add_share(shares, web, "web", LQN_PATH_CPU, NULL, 290000, 290000);
+	add_share(shares, db, "db", LQN_PATH_DISK, "vda", 190000, 1900000);
+	add_share(shares, web, "web", LQN_PATH_WAKEUP, NULL, 100000, 100000);
+	add_share(shares, db, "db", LQN_PATH_PREEMPTED, hostile, 0, 12000);
+	add_share(shares, db, "kworker;1", LQN_PATH_CPU, NULL, 0, 12000);
+}
+
+static void fill_works(struct lqn_request_path *request)
+{
+	struct lqn_path_work works[] = {
+		{ request->begin, request->end, 4711, "vm", "client", "client", NULL, -1 },
+		{ request->begin + 20000, request->end - 10000, 4720, "vm", "web", "web/0",
+			"web_get", -1 },
+		{ request->begin + 30000, request->begin + 60000, 4721, "vm", "app", "\xff\n",
+			"app_side", 250000 },
+	};
+	struct lqn_path_state states[] = {
+		{ request->begin, request->begin + 20000, 4711, "vm", NULL, LQN_PATH_CPU },
+		{ request->begin + 20000, request->end - 10000, 4720, "vm", "lock_orders",
+			LQN_PATH_LOCK },
+	};
+
+	request->works = g_array_new(FALSE, FALSE, sizeof(struct lqn_path_work));
+	request->states = g_array_new(FALSE, FALSE, sizeof(struct lqn_path_state));
+	for (size_t i = 0; i < G_N_ELEMENTS(works); i++) {
+		works[i].host = g_intern_string(works[i].host);
+		g_array_append_val(request->works, works[i]);
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(states); i++) {
+		states[i].host = g_intern_string(states[i].host);
+		g_array_append_val(request->states, states[i]);
+	}
+}
+
+static void add_requests(struct lqn_path_group *group)
+{
+	struct lqn_request_path *typical = new_request(INT64_C(1764462740000000000));
+	struct lqn_request_path *slow = new_request(INT64_C(1764462741000000000));
+	struct lqn_path_piece *lock;
+
+	fill_typical(typical);
+	fill_slow(slow);
+	lock = &g_array_index(slow->pieces, struct lqn_path_piece, 9);
+	lock->by = (struct lqn_path_by) { 4731, "app", "app-worker", "buy <\x1b>\xe4", 13,
+		LQN_PATH_SLEEP, "app" };
+	fill_works(slow);
+	typical->number = 17;
+	typical->kept = LQN_KEPT_TYPICAL | LQN_KEPT_SAMPLE;
+	slow->number = 4;
+	slow->kept = LQN_KEPT_SLOW | LQN_KEPT_SLOWEST;
+	g_ptr_array_add(group->kept, typical);
+	g_ptr_array_add(group->kept, slow);
+	group->typical = typical;
+	group->slow = slow;
+}
+
+static void free_request(gpointer request)
+{
+	lqn_request_path_free(request);
+}
+
 struct lqn_path_report *sample_report_new(void)
 {
 	struct lqn_path_report *report = lqn_path_report_new(false);
 	struct lqn_path_group *group = g_new0(struct lqn_path_group, 1);
+	struct lqn_path_delay delay = { .operation = "client", .task = "app",
+		.kind = LQN_PATH_LOCK, .detail = "lock_orders", .by_operation = "buy <\x1b>\xe4",
+		.by_task = "app", .requests = 300, .sum = 1.5e9 };
 
+	delay.doing[LQN_PATH_SLEEP] = 1.2e9;
+	delay.doing[LQN_PATH_CPU] = 0.3e9;
+	g_array_append_val(report->delays, delay);
 	report->requests = 2400;
 	group->task = "client";
 	group->requests = 2400;
+	group->band[LQN_BAND_TYPICAL] = 1200;
+	group->band[LQN_BAND_FAST] = 1080;
+	group->band[LQN_BAND_SLOW] = 120;
 	group->mean = 2400000;
 	group->p50 = 2267100;
 	group->p95 = 11169446;
 	group->p99 = 14000000;
 	group->max = 19400000;
 	group->shares = g_array_new(FALSE, FALSE, sizeof(struct lqn_path_share));
-	group->slow_shares = g_array_new(FALSE, FALSE, sizeof(struct lqn_path_share));
-	add_share(group->shares, "app", LQN_PATH_CPU, NULL, 780000);
-	add_share(group->shares, "app", LQN_PATH_LOCK, "lock_orders", 420000);
-	add_share(group->shares, "app", LQN_PATH_LOCK, "lock_cache", 20000);
-	add_share(group->shares, "db", LQN_PATH_CPU, NULL, 600000);
-	add_share(group->shares, "web", LQN_PATH_CPU, NULL, 290000);
-	add_share(group->shares, "db", LQN_PATH_DISK, "vda", 190000);
-	add_share(group->shares, "web", LQN_PATH_WAKEUP, NULL, 100000);
-	add_share(group->slow_shares, "app", LQN_PATH_LOCK, "lock_orders", 7000000);
-	add_share(group->slow_shares, "db", LQN_PATH_DISK, "vda", 1900000);
-	add_share(group->slow_shares, "app", LQN_PATH_CPU, NULL, 760000);
-	add_share(group->slow_shares, "db", LQN_PATH_CPU, NULL, 610000);
-	add_share(group->slow_shares, "web", LQN_PATH_CPU, NULL, 290000);
-	add_share(group->slow_shares, "web", LQN_PATH_WAKEUP, NULL, 100000);
-	add_share(group->slow_shares, "db", LQN_PATH_PREEMPTED, "kworker/u8:1 <\x1b> \xe4", 12000);
-	group->typical = new_request(INT64_C(1764462740000000000));
-	group->slow = new_request(INT64_C(1764462741000000000));
-	fill_typical(group->typical);
-	fill_slow(group->slow);
+	group->kept = g_ptr_array_new_with_free_func(free_request);
+	fill_shares(report, group->shares);
+	add_requests(group);
 	g_ptr_array_add(report->groups, group);
 	return report;
 }

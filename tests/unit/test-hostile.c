@@ -112,6 +112,15 @@ static void check_and_free(const char *what, GString *text)
 	g_string_free(text, TRUE);
 }
 
+static void check_json(const char *what, GString *text)
+{
+	json_object *object = json_tokener_parse(text->str);
+
+	DEMAND(object != NULL, "seed %lu: %s: no JSON:\n%s", (unsigned long) seed_now, what, text->str);
+	json_object_put(object);
+	check_and_free(what, text);
+}
+
 static void check_model(const struct lqn_model *model, const struct lqn_path_report *paths)
 {
 	GString *xml = lqn_write_lqnx(model), *json = lqn_write_json(model);
@@ -128,6 +137,9 @@ static void check_model(const struct lqn_model *model, const struct lqn_path_rep
 	check_and_free("model.lqn", lqn_write_lqn(model));
 	check_and_free("critical-path.txt", lqn_write_paths(paths));
 	check_and_free("critical-paths.tsv", lqn_write_path_table(paths));
+	check_and_free("critical-path.folded", lqn_write_folded(paths));
+	check_json("critical-path.json", lqn_write_path_json(paths));
+	check_json("slow-requests.json", lqn_write_trace_events(paths));
 	check_and_free("summary", lqn_write_summary(model, paths));
 	for (guint i = 0; i < paths->groups->len; i++) {
 		const struct lqn_path_group *group = paths->groups->pdata[i];
@@ -171,6 +183,7 @@ static bool analyse(uint64_t seed, struct lqn_event *all, guint n)
 		.begin = INT64_MIN,
 		.end = INT64_MAX,
 		.all_paths = true,
+		.slowest = 2,
 		.whole = chaos_below(&chaos, 2),
 		.clutter = chaos_below(&chaos, 2),
 		.thread = chaos_below(&chaos, 2) ? "7" : "t1",

@@ -283,76 +283,6 @@ START_TEST(locale_with_decimal_comma_changes_nothing)
 }
 END_TEST
 
-START_TEST(paths_show_the_difference_first)
-{
-	static const char *const wanted[] = {
-		"== client: 2400 requests, ms: mean 2.40, p50 2.27, p95 11.2, p99 14.0, max 19.4",
-		"  task   kind       mean ms      %  slow ms      %  slow - mean\n"
-		"  app    lock         0.440   18.3    7.000   65.6       +6.560\n"
-		"  db     disk         0.190    7.9    1.900   17.8       +1.710\n",
-		"  total               2.400  100.0   10.672  100.0       +8.272\n",
-		"    lock         0.420  17.5    7.000  65.6       +6.580  lock_orders\n",
-		"  0.018    52.1  web     web/0       4720  wake-up\n",
-		"  11.079    90.0  db      db          4741  preempted  kworker/u8:1 <?> \uFFFD\n",
-		"client thread 4711\n",
-	};
-	struct lqn_path_report *report = sample_report_new();
-	GString *text = lqn_write_paths(report);
-
-	assert_holds(text, wanted, G_N_ELEMENTS(wanted));
-	assert_narrow(text, 120);
-	ck_assert_ptr_null(strstr(text->str, "WARNING"));
-	g_string_free(text, TRUE);
-	report->not_tiled = 3;
-	text = lqn_write_paths(report);
-	ck_assert_ptr_nonnull(strstr(text->str, "WARNING: the pieces of 3 of 2400 requests"));
-	g_string_free(text, TRUE);
-	lqn_path_report_free(report);
-}
-END_TEST
-
-static void add_request(GPtrArray *all, uint64_t thread, int64_t begin, const char *comm)
-{
-	struct lqn_request_path *path = g_new0(struct lqn_request_path, 1);
-	struct lqn_path_piece pieces[] = {
-		{ .begin = begin, .end = begin + 10, .thread = thread, .task = "client", .comm = comm,
-			.kind = LQN_PATH_CPU },
-		{ .begin = begin + 10, .end = begin + 15, .thread = 7, .task = "web", .comm = "web/0",
-			.detail = "held by web", .kind = LQN_PATH_LOCK },
-	};
-
-	path->begin = begin;
-	path->end = begin + 15;
-	path->thread = thread;
-	path->task = "client";
-	path->pieces = g_array_new(FALSE, FALSE, sizeof(struct lqn_path_piece));
-	g_array_append_vals(path->pieces, pieces, G_N_ELEMENTS(pieces));
-	g_ptr_array_add(all, path);
-}
-
-START_TEST(path_table_has_every_piece_in_order_of_time)
-{
-	static const char *const head = "request\tbegin_ns\tend_ns\tpiece_begin_ns\tpiece_end_ns\t"
-		"kind\ttask\tthread\tcomm\tdetail\n";
-	struct lqn_path_report *report = lqn_path_report_new(true);
-	GString *text = lqn_write_path_table(report);
-	g_autofree char *wanted = g_strconcat(head,
-		"1\t100\t115\t100\t110\tcpu\tclient\t4294967301\ta?b?c\t\n"
-		"1\t100\t115\t110\t115\tlock\tweb\t7\tweb/0\theld by web\n"
-		"2\t200\t215\t200\t210\tcpu\tclient\t5\tclient\t\n"
-		"2\t200\t215\t210\t215\tlock\tweb\t7\tweb/0\theld by web\n", NULL);
-
-	ck_assert_str_eq(text->str, head);
-	g_string_free(text, TRUE);
-	add_request(report->all, 5, 200, "client");
-	add_request(report->all, (UINT64_C(1) << 32) + 5, 100, "a\tb\nc");
-	text = lqn_write_path_table(report);
-	ck_assert_str_eq(text->str, wanted);
-	g_string_free(text, TRUE);
-	lqn_path_report_free(report);
-}
-END_TEST
-
 START_TEST(reports_without_requests_are_written)
 {
 	struct lqn_path_report *report = lqn_path_report_new(false);
@@ -522,8 +452,6 @@ int main(void)
 	tcase_add_test(tcase, calls_to_one_entry_are_one_call);
 	tcase_add_test(tcase, what_has_no_entries_is_not_for_solvers);
 	tcase_add_test(tcase, locale_with_decimal_comma_changes_nothing);
-	tcase_add_test(tcase, paths_show_the_difference_first);
-	tcase_add_test(tcase, path_table_has_every_piece_in_order_of_time);
 	tcase_add_test(tcase, reports_without_requests_are_written);
 	tcase_add_test(tcase, summary_says_the_main_things);
 	tcase_add_test(tcase, summary_of_a_large_model_fits_a_screen);

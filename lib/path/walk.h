@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef LQN_PATH_WALK_H
+#define LQN_PATH_WALK_H
+
+/* Private to lib/path: the walk backwards, shared by path.c (steps) and blocked.c (waits). */
+#include "path/index.h"
+#include "path/path.h"
+
+#define LQN_FRAMES_MAX 256
+
+/* A thread and a stretch of time that it has to account for. */
+struct lqn_path_frame {
+	struct lqn_actor *actor;
+	int64_t begin, end;	/* what is left: the walk moves `end` */
+	/* what the thread worked on at the end; NULL: nothing known */
+	struct lqn_invocation *work;
+	/* for which the path is here; inside a process a thread may work on another */
+	struct lqn_invocation *request;
+	int64_t floor;		/* begin of `work`; INT64_MIN: none */
+	const struct lqn_path_place *place;
+};
+
+struct lqn_path_walk {
+	const struct lqn_analysis *analysis;
+	struct lqn_path_index *index;	/* NULL: the path is a thread's, not a request's */
+	GArray *pieces;			/* struct lqn_path_piece, latest first while walking */
+	struct lqn_path_frame frames[LQN_FRAMES_MAX];
+	unsigned depth;
+	/* the frame that is being accounted for; NULL at first */
+	const struct lqn_path_frame *from;
+	/*
+	 * Not NULL: what is walked is not the path but what somebody did while the path's thread
+	 * waited for him. All of it are pieces like this one.
+	 */
+	const struct lqn_path_piece *behind;
+};
+
+/* path.c */
+/* The piece, to be told more of; NULL if it has no length or is behind another. */
+struct lqn_path_piece *lqn_walk_add(struct lqn_path_walk *walk, const struct lqn_actor *actor,
+	int64_t begin, int64_t end, enum lqn_path_kind kind, const char *detail);
+/* Puts a frame on the stack: `actor` has to account for [begin, end). */
+void lqn_walk_push(struct lqn_path_walk *walk, struct lqn_actor *actor, int64_t begin,
+	int64_t end);
+/* Adds pieces like `like` that tile [begin, end) by what `actor` did then. */
+void lqn_walk_behind(struct lqn_path_walk *walk, const struct lqn_path_piece *like,
+	struct lqn_actor *actor, int64_t begin, int64_t end);
+/* Index of the last interval of a thread that begins before `ts`; -1: none. */
+int lqn_walk_interval(const struct lqn_actor *actor, int64_t ts);
+struct lqn_actor *lqn_walk_actor(const struct lqn_actor *beside, uint64_t key);
+/* The first receive of a thread that ended at `ts` or later; NULL: none. */
+const struct lqn_receipt *lqn_walk_receipt(const struct lqn_actor *actor, int64_t ts);
+/*
+ * The message that a wait was for, if it was sent after the waking and before the thread had a CPU.
+ * NULL: the waking was for what the wait was for.
+ */
+const struct lqn_receipt *lqn_walk_late_message(const struct lqn_actor *actor,
+	const struct lqn_interval *wait);
+
+/* blocked.c */
+/* Accounts for [begin, end) in which `actor` was blocked; `wait` is the block that ended it. */
+void lqn_walk_blocked(struct lqn_path_walk *walk, struct lqn_actor *actor,
+	const struct lqn_interval *wait, int64_t begin, int64_t end);
+/* Accounts for [begin, end) in which a message lay in a channel that `actor` then took it out of. */
+void lqn_walk_queued(struct lqn_path_walk *walk, struct lqn_actor *actor, int64_t begin,
+	int64_t end);
+
+#endif
