@@ -140,18 +140,65 @@ static int64_t wake_of(const struct lqn_actor *actor, const struct lqn_interval 
 
 /* Accounts for the time between a waking and the CPU. */
 static void runnable(struct lqn_path_walk *walk, const struct lqn_actor *actor,
-	const struct lqn_interval *it, int64_t begin, int64_t end)
+	const struct lqn_interval *wait, int64_t begin, int64_t end)
 {
 	/* with a CPU idle for most of it, it was not the CPUs that it waited for */
-	bool latency = !it->preempted && 2 * it->idle >= it->end - MAX(it->wake, it->begin);
-	struct lqn_actor *by = lqn_walk_actor(actor, it->preempted ? it->by : it->after);
+	bool latency = 2 * wait->idle >= wait->end - MAX(wait->wake, wait->begin);
+	struct lqn_actor *by = lqn_walk_actor(actor, wait->after);
 	struct lqn_path_piece *piece = lqn_walk_add(walk, actor, begin, end,
-		it->preempted ? LQN_PATH_PREEMPTED : latency ? LQN_PATH_WAKEUP : LQN_PATH_RUNNABLE,
-		it->preempted && by ? lqn_service_name(by) : NULL);
+		latency ? LQN_PATH_WAKEUP : LQN_PATH_RUNNABLE, NULL);
 
 	if (piece && by && walk->index && !latency) {
-		/* who comes instead runs from the begin on, who had the CPU before up to the end */
-		piece->by = lqn_path_by_thread(walk->index, by, it->preempted ? it->begin + 1 : it->end);
+		piece->by = lqn_path_by_thread(walk->index, by, wait->end);
+	}
+}
+
+/*
+ * Who came in a thread's place at it->begin, if it was for the same request: what he works on; NULL:
+ * not so. *until: when he left the CPU or had answered.
+ */
+static struct lqn_invocation *served_by(const struct lqn_path_walk *walk, struct lqn_actor *by,
+	const struct lqn_interval *it, int64_t *until)
+{
+	struct lqn_invocation *work = walk->index && !walk->behind && by ?
+		lqn_path_work_before(walk->index, by, it->begin + 1) : NULL;
+	guint next;
+
+	if (!work || !walk->root || lqn_path_root_of(work) != walk->root) {
+		return NULL;
+	}
+	*until = work->replied > 0 ? work->replied : work->end;
+	next = LQN_COUNT_UNTIL(by->intervals, struct lqn_interval, begin, it->begin);
+	if (next < by->intervals->len) {
+		*until = MIN(*until,
+			g_array_index(by->intervals, struct lqn_interval, next).begin);
+	}
+	return work;
+}
+
+/*
+ * Accounts for [begin, end) in which others ran in the thread's place since it->begin. A caller that
+ * is put off its CPU by whom it has asked would wait for him anyway: his time is the request's.
+ */
+static void preempted(struct lqn_path_walk *walk, const struct lqn_actor *actor,
+	const struct lqn_interval *it, int64_t begin, int64_t end)
+{
+	struct lqn_actor *by = lqn_walk_actor(actor, it->by);
+	int64_t until = begin;
+	struct lqn_invocation *work = served_by(walk, by, it, &until);
+	struct lqn_path_piece *piece;
+
+	until = CLAMP(until, begin, end);
+	piece = lqn_walk_add(walk, actor, until, end, LQN_PATH_PREEMPTED,
+		by ? lqn_service_name(by) : NULL);
+	if (piece && by && walk->index) {
+		piece->by = lqn_path_by_thread(walk->index, by, it->begin + 1);
+	}
+	if (work) {
+		piece = lqn_walk_add(walk, by, begin, until, LQN_PATH_CPU, NULL);
+		if (piece) {
+			piece->place = lqn_path_place_of(walk->index, work);
+		}
 	}
 }
 
@@ -265,7 +312,7 @@ static void step(struct lqn_path_walk *walk, struct lqn_path_frame frame)
 		lqn_walk_add(walk, frame.actor, from, frame.end, LQN_PATH_CPU, NULL);
 	} else if (it->preempted) {
 		from = MAX(it->begin, MAX(frame.begin, frame.floor));
-		runnable(walk, frame.actor, it, from, frame.end);
+		preempted(walk, frame.actor, it, from, frame.end);
 	} else if (it->wake >= 0 && wake_of(frame.actor, it) < frame.end) {
 		from = MAX(wake_of(frame.actor, it), frame.begin);
 		runnable(walk, frame.actor, it, from, frame.end);
@@ -326,10 +373,12 @@ void lqn_path_walk(const struct lqn_analysis *analysis, struct lqn_actor *actor,
 	walk.depth = 0;
 	walk.from = NULL;
 	walk.behind = NULL;
+	walk.root = NULL;
 	lqn_walk_push(&walk, actor, begin, end);
 	if (walk.depth > 0) {
 		/* the request's own thread has nothing before it */
 		walk.frames[0].floor = INT64_MIN;
+		walk.root = lqn_path_root_of(walk.frames[0].work);
 	}
 	while (walk.depth > 0) {
 		step(&walk, walk.frames[--walk.depth]);

@@ -23,6 +23,7 @@ struct lqn_path_frame {
 struct lqn_path_walk {
 	const struct lqn_analysis *analysis;
 	struct lqn_path_index *index;	/* NULL: the path is a thread's, not a request's */
+	struct lqn_invocation *root;	/* whose path it is; NULL: nobody's that is known */
 	GArray *pieces;			/* struct lqn_path_piece, latest first while walking */
 	struct lqn_path_frame frames[LQN_FRAMES_MAX];
 	unsigned depth;

@@ -236,6 +236,39 @@ START_TEST(who_has_the_cpu_is_named_with_his_request)
 }
 END_TEST
 
+START_TEST(a_caller_put_off_its_cpu_by_whom_it_asked_waits_for_him)
+{
+	const struct lqn_request_path *path;
+	const struct lqn_path_piece *it;
+
+	start_workers(1);
+	for (int i = 0; i < 20; i++) {
+		long now;
+
+		talk_work(&t, 10);
+		now = t.now;
+		/* the server comes on the client's CPU at once, works for 60 us, answers, and leaves; another has the CPU for 20 us */
+		feed(t.feed, "%ld c1 +sendto 5 64\n%ld c1 wk 2\n%ld c1 sw 1>2 P\n%ld c1 -recvfrom 64\n%ld c1 +sendto 7 64\n%ld c1 -sendto 64\n"
+			"%ld c1 +recvfrom 7 4096\n%ld c1 sw 2>9 S\n%ld c1 sw 9>1 S\n%ld c1 -sendto 64\n%ld c1 +recvfrom 5 4096\n%ld c1 -recvfrom 64",
+			now, now, now, now, now + 60, now + 61, now + 61, now + 61, now + 81, now + 82, now + 83, now + 84);
+		t.now = now + 85;
+		talk_sleep(&t, CLIENT, 50);
+	}
+	finish(0);
+	path = request(2);
+	ck_assert_uint_eq(path->pieces->len, 4);
+	it = &g_array_index(path->pieces, struct lqn_path_piece, 1);
+	ck_assert_uint_eq(it->thread, SERVER);
+	ck_assert_int_eq(it->kind, LQN_PATH_CPU);
+	ck_assert_str_eq(it->place->task, "server");
+	is_long(it, 61);
+	ck_assert_uint_eq(it[1].thread, CLIENT);
+	ck_assert_int_eq(it[1].kind, LQN_PATH_PREEMPTED);
+	is_long(it + 1, 20);
+	done();
+}
+END_TEST
+
 START_TEST(who_had_the_cpu_that_was_waited_for_is_named)
 {
 	const struct lqn_path_piece *it;
@@ -599,7 +632,7 @@ END_TEST
 
 SUITE("paths", the_holders_of_a_lock_are_named_one_after_the_other,
 	a_lock_that_was_found_free_is_held_since_the_request_came, who_has_the_cpu_is_named_with_his_request,
-	who_had_the_cpu_that_was_waited_for_is_named, a_device_serves_one_request_after_the_other,
+	a_caller_put_off_its_cpu_by_whom_it_asked_waits_for_him, who_had_the_cpu_that_was_waited_for_is_named, a_device_serves_one_request_after_the_other,
 	a_message_waits_while_who_takes_it_is_busy, of_calls_side_by_side_the_last_is_on_the_path,
 	a_planted_lock_is_first_of_what_the_slow_have, the_slowest_are_kept_in_full_and_a_sample_of_the_others,
 	what_threads_did_tiles_their_work, entries_tell_operations_apart_where_no_span_does)
