@@ -32,6 +32,24 @@ def read_events(name):
     return out
 
 
+SWITCH = re.compile(r'^\[(\d+)\.(\d+)\] \(\S+\) (\S+) sched_switch: \{ cpu_id = (\d+) \}.* prev_tid = (\d+),.* next_tid = (\d+)')
+
+
+def read_holes(name):
+    """The times of each host in which a CPU has lost switches: what came before one ran another thread than it tells."""
+    holes, last = collections.defaultdict(list), {}
+    for line in succeed(bt2('--clock-seconds', trace(name))).stdout.splitlines():
+        match = SWITCH.match(line)
+        if not match:
+            continue
+        at, host, cpu = int(match.group(1)) * 10**9 + int(match.group(2)), match.group(3), match.group(4)
+        before, tid = last.get((host, cpu), (at, match.group(5)))
+        if tid != match.group(5):
+            holes[host].append((before, at))
+        last[host, cpu] = at, match.group(6)
+    return holes
+
+
 def events_of_one_host(name):
     hosts = read_events(name)
     # the lines of several hosts are merged, and do not say whose they are
@@ -69,15 +87,16 @@ def cpus_are_within_their_time(name):
 
 
 def waits_have_causes(name):
-    unexplained, blocked, idle_wakers = 0, 0, set()
-    for events in read_events(name).values():
+    unexplained, blocked, idle_wakers, holes = 0, 0, set(), read_holes(name)
+    for host, events in read_events(name).items():
         kernel = {f['thread'] for kind, f in events if kind == 'thread' and f['kernel']}
         for kind, f in events:
             if kind != 'wait' or f['open'] or f['thread'] in kernel or f['state'] == 0:
                 continue
             until = f['wake'] if f['wake'] >= 0 else f['end']
             blocked += until - f['begin']
-            if f['cause'] == 'unknown':
+            # what ended a wait within a hole was not recorded
+            if f['cause'] == 'unknown' and not any(b < f['end'] and e > f['begin'] for b, e in holes[host]):
                 unexplained += until - f['begin']
             if f['cause'] in ('timer', 'device', 'ipi', 'interrupt'):
                 idle_wakers.add(f['by'])
