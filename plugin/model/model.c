@@ -60,7 +60,7 @@ struct model {
 	GPtrArray *identity;			/* names of files: char *; owned; NULL: none */
 	int64_t begin, end;			/* ns */
 	double interval_s;			/* 0: one model, of all */
-	char *path_files;			/* owned; NULL: all of them */
+	char *path_files;			/* owned; NULL: the usual ones */
 	int64_t slowest;			/* requests of each operation told in full */
 	bool overwrite, all_paths, summary, whole, clutter, partial;
 };
@@ -187,18 +187,20 @@ static bool check_interval(struct model *model)
 static const struct {
 	const char *name, *file;
 	GString *(*write)(const struct lqn_path_report *report);
+	bool usual;			/* written if nothing is asked for */
 } path_files[] = {
-	{ "text", "critical-path.txt", lqn_write_paths },
-	{ "json", "critical-path.json", lqn_write_path_json },
-	{ "folded", "critical-path.folded", lqn_write_folded },
-	{ "trace", "slow-requests.json", lqn_write_trace_events },
+	{ "text", "critical-path.txt", lqn_write_paths, true },
+	{ "json", "critical-path.json", lqn_write_path_json, false },
+	{ "folded", "critical-path.folded", lqn_write_folded, true },
+	{ "trace", "slow-requests.json", lqn_write_trace_events, false },
 };
 
-static bool is_wanted(const struct model *model, const char *name)
+static bool is_wanted(const struct model *model, size_t i)
 {
 	g_auto(GStrv) wanted = model->path_files ? g_strsplit(model->path_files, ",", -1) : NULL;
 
-	return !wanted || g_strv_contains((const char *const *) wanted, name);
+	return wanted ? g_strv_contains((const char *const *) wanted, path_files[i].name) :
+		path_files[i].usual;
 }
 
 static bool check_path_params(struct model *model)
@@ -514,7 +516,7 @@ static bool write_files(struct model *model, const struct lqn_model *result,
 
 	for (size_t i = 0; i < G_N_ELEMENTS(path_files); i++) {
 		names[OTHERS + i] = path_files[i].file;
-		texts[OTHERS + i] = result && is_wanted(model, path_files[i].name) ?
+		texts[OTHERS + i] = result && is_wanted(model, i) ?
 			path_files[i].write(paths) : NULL;
 	}
 	ok = lqn_write_folder(model->output, model->overwrite || model->written > 0, names, texts, G_N_ELEMENTS(names),

@@ -25,7 +25,7 @@ def folder(name):
     """The files of a trace, made once."""
     path = scratch(name)
     if not os.path.exists(path):
-        succeed(bt2(*model_args(trace(name), path, 'summary=no,clutter=yes')))
+        succeed(bt2(*model_args(trace(name), path, 'summary=no,clutter=yes,path-files="text,json,folded,trace"')))
     return path
 
 

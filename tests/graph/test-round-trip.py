@@ -4,7 +4,7 @@ import os
 
 from lqntest import MARKS, TRACES, Scratch, bt2, model_args, read_folder, run, succeed, trace
 
-FILES = ['critical-path.folded', 'critical-path.json', 'critical-path.txt', 'model.json', 'model.lqn', 'model.lqnx', 'slow-requests.json']
+FILES = ['critical-path.folded', 'critical-path.txt', 'model.json', 'model.lqn', 'model.lqnx']
 MARKED = sorted(n for n in os.listdir(TRACES) if os.path.exists(os.path.join(TRACES, n, 'truth.lqn')))
 
 
