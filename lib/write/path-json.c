@@ -215,6 +215,7 @@ GString *lqn_write_path_json(const struct lqn_path_report *report)
 	struct count count = { 0 };
 
 	lqn_json_put_text(object, "schema", "lqn-critical-path/1");
+	lqn_json_put_text(object, "partial", report->partial);
 	lqn_json_put_count(object, "requests", report->requests);
 	for (unsigned i = 0; i < report->groups->len; i++) {
 		lqn_json_append(operations,

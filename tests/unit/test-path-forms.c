@@ -188,13 +188,18 @@ static const char *text_of(struct json_object *object, const char *name)
 START_TEST(json_tells_who_stood_in_the_way)
 {
 	struct lqn_path_report *report = sample_report_new();
-	GString *text = lqn_write_path_json(report);
-	struct json_object *object = json_tokener_parse(text->str), *operation, *slow, *by, *delay;
+	GString *text;
+	struct json_object *object, *operation, *slow, *by, *delay;
 	int64_t at;
+
+	report->partial = g_strdup("interrupted");
+	text = lqn_write_path_json(report);
+	object = json_tokener_parse(text->str);
 
 	ck_assert_ptr_nonnull(object);
 	assert_harmless(text);
 	ck_assert_str_eq(text_of(object, "schema"), "lqn-critical-path/1");
+	ck_assert_str_eq(text_of(object, "partial"), "interrupted");
 	operation = element(member(object, "operations"), 0);
 	ck_assert_str_eq(text_of(operation, "operation"), "client");
 	ck_assert_int_eq(json_object_get_int(member(operation, "slow-requests")), 120);
