@@ -435,6 +435,9 @@ void lqn_channel_closed(struct lqn_object *object)
 	if (object->kind == LQN_OBJ_UDP && object->alias) {
 		lqn_channel_forget_messages(lqn_object_real(object));
 	}
+	if (object->announced) {
+		lqn_channel_announce(object, true);
+	}
 	lqn_channel_leave_lines(object);
 	if (object->held) {
 		lqn_channel_drain(object);

@@ -70,7 +70,7 @@ static void add_load(struct lqn_build *build, const struct lqn_party *host, doub
 
 void lqn_build_background(struct lqn_build *build)
 {
-	double wall = (double) (build->end - build->begin);
+	double wall = (double) build->wall;
 
 	for (guint i = 0; i < build->a->hosts->len; i++) {
 		struct lqn_party *host = build->a->hosts->pdata[i];
@@ -80,8 +80,7 @@ void lqn_build_background(struct lqn_build *build)
 
 		for (guint k = 0; k < host->by_age->len; k++) {
 			const struct lqn_actor *actor = host->by_age->pdata[k];
-			double cpus = (double) (lqn_actor_cpu_at(actor, build->end) -
-				lqn_actor_cpu_at(actor, build->begin)) / wall;
+			double cpus = (double) lqn_build_cpu_of(build, actor) / wall;
 
 			busy += cpus;
 			if (cpus > 0 && !in_a_task(build, actor)) {

@@ -341,6 +341,7 @@ bool lqn_model_build(struct lqn_build *build, GError **error)
 void lqn_build_clear(struct lqn_build *build)
 {
 	lqn_model_free(build->model);
+	g_clear_pointer(&build->windows, g_array_unref);
 	g_clear_pointer(&build->by_path, g_hash_table_destroy);
 	g_clear_pointer(&build->steps, g_hash_table_destroy);
 	g_clear_pointer(&build->services, g_ptr_array_unref);

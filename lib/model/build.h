@@ -39,7 +39,7 @@ struct lqn_service {
 	const char *name;		/* interned; as the system has it */
 	bool root;			/* its invocations are cycles of clients */
 	GPtrArray *members;		/* struct lqn_invocation, begun in the window */
-	GPtrArray *everything;		/* likewise, of the whole trace */
+	GPtrArray *everything;		/* likewise, of the whole trace as far as it is kept */
 	GHashTable *units;		/* its processes */
 	GPtrArray *clusters;		/* struct lqn_cluster, owned, by size */
 	double cpu_ns, loose_ns;	/* in the window */
@@ -53,7 +53,9 @@ struct lqn_build {
 	struct lqn_analysis *a;
 	struct lqn_model *model;	/* owned until it is taken; NULL: nothing was found to model */
 	const struct lqn_window *asked;	/* the window, whatever the options say; borrowed; NULL: as the options say */
-	int64_t begin, end;		/* the window */
+	GArray *windows;		/* struct lqn_window, in order, apart from each other; owned */
+	int64_t begin, end;		/* of the first, and of the last */
+	int64_t wall;			/* ns in them */
 	GPtrArray *services;		/* struct lqn_service, owned; clients first, then by name */
 	GHashTable *steps;		/* struct step of entries.c -> path, interned */
 	GHashTable *by_path;		/* service and path of callers -> struct lqn_cluster */
@@ -71,8 +73,12 @@ void lqn_build_clear(struct lqn_build *build);
 
 /* clutter.c: marks what the model leaves out. */
 void lqn_build_clutter(struct lqn_build *build);
-/* window.c: sets begin and end, and the model's account of them. */
+/* window.c: sets the windows, and the model's account of them. */
 bool lqn_build_window(struct lqn_build *build, GError **error);
+/* True if `ts` lies in one of struct lqn_window, which are in order. */
+bool lqn_in_one_of(const GArray *windows, int64_t ts);
+/* ns of CPU time that the thread uses in the windows. */
+int64_t lqn_build_cpu_of(const struct lqn_build *build, const struct lqn_actor *actor);
 /* steady.c: cuts begin and end to the steady state; false if there is none. */
 bool lqn_build_steady(struct lqn_build *build);
 /* True for an invocation that the model is about: a request, or a cycle of which a request was received by somebody. */
@@ -124,7 +130,7 @@ guint lqn_spans_at_once(GArray *spans);
 
 static inline bool lqn_in_window(const struct lqn_build *build, int64_t ts)
 {
-	return ts >= build->begin && ts < build->end;
+	return ts >= build->begin && ts < build->end && (build->windows->len == 1 || lqn_in_one_of(build->windows, ts));
 }
 
 #endif

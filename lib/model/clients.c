@@ -184,7 +184,7 @@ static void build_class(struct lqn_build *build, struct lqn_service *service, do
 
 void lqn_build_clients(struct lqn_build *build)
 {
-	double wall = (double) (build->end - build->begin) / 1e9;
+	double wall = (double) build->wall / 1e9;
 	guint most = 0;
 
 	for (guint i = 0; i < build->services->len; i++) {

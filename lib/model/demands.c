@@ -177,7 +177,7 @@ static void fill(struct lqn_build *build, struct lqn_cluster *cluster)
 	struct lqn_service *service = cluster->service;
 	struct lqn_entry *entry = cluster->entry;
 	struct sums s = sum_up(cluster);
-	double n = cluster->members->len, wall = (double) (build->end - build->begin) / 1e9;
+	double n = cluster->members->len, wall = (double) build->wall / 1e9;
 	double demand, demand2 = 0, loose, delay;
 
 	entry->has_phase2 = has_phase2(build, cluster, &s);
@@ -232,7 +232,7 @@ static void bound_threads(struct lqn_service *service)
 
 void lqn_build_demands(struct lqn_build *build)
 {
-	double wall = (double) (build->end - build->begin) / 1e9;
+	double wall = (double) build->wall / 1e9;
 
 	for (guint i = 0; i < build->services->len; i++) {
 		struct lqn_service *service = build->services->pdata[i];

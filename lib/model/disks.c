@@ -57,7 +57,7 @@ static void add_disk(struct lqn_build *build, GArray *devices, struct lqn_cluste
 	entry->phase[0].demand = busy / operations / 1e9;
 	entry->invocations = (uint64_t) operations;
 	entry->service = entry->phase[0].demand;
-	entry->throughput = operations / ((double) (build->end - build->begin) / 1e9);
+	entry->throughput = operations / ((double) build->wall / 1e9);
 	task->throughput += entry->throughput;
 	task->utilization += entry->throughput * entry->phase[0].demand;
 	lqn_entry_add_call(cluster->entry, 0, entry, LQN_SYNC, operations / n);

@@ -261,7 +261,7 @@ static void count_waits(struct lqn_cluster *cluster, double *together)
  */
 static void divide_passages(struct lqn_build *build, struct lqn_cluster *cluster, double together)
 {
-	double n = cluster->members->len, wall = (double) (build->end - build->begin) / 1e9;
+	double n = cluster->members->len, wall = (double) build->wall / 1e9;
 	double expected = 0, sum = 0;
 
 	for (guint i = 0; i < cluster->locks->len; i++) {
@@ -299,7 +299,7 @@ static void fill_entry(struct lqn_build *build, const struct lqn_cluster *cluste
 	entry->service = use->hold;
 	entry->service_ci = use->confidence;
 	entry->invocations = (uint64_t) (n + 0.5);
-	entry->throughput = n / ((double) (build->end - build->begin) / 1e9);
+	entry->throughput = n / ((double) build->wall / 1e9);
 	entry->task->throughput += entry->throughput;
 	entry->label = g_strdup_printf("lock taken by %s, %" G_GUINT64_FORMAT " passages seen", cluster->entry->name, use->samples);
 }

@@ -68,6 +68,7 @@ struct lqn_model *lqn_model_new(const char *name)
 	model->processors = g_ptr_array_new_with_free_func(processor_free);
 	model->blocked = g_ptr_array_new_with_free_func(blocked_free);
 	model->hidden = g_ptr_array_new_with_free_func(blocked_free);
+	model->windows = g_array_new(FALSE, FALSE, sizeof(struct lqn_window));
 	model->notes = g_ptr_array_new_with_free_func(g_free);
 	model->background = g_ptr_array_new_with_free_func(g_free);
 	return model;
@@ -81,6 +82,7 @@ void lqn_model_free(struct lqn_model *model)
 	g_ptr_array_unref(model->processors);
 	g_ptr_array_unref(model->blocked);
 	g_ptr_array_unref(model->hidden);
+	g_array_unref(model->windows);
 	g_ptr_array_unref(model->notes);
 	g_ptr_array_unref(model->background);
 	lqn_checks_free(model->checks);

@@ -98,6 +98,8 @@ struct lqn_model {
 	GPtrArray *processors;		/* struct lqn_processor, owned; in a fixed order */
 	int64_t window_begin, window_end;	/* ns */
 	char *partial;			/* why it is not of the whole trace; owned; NULL: it is */
+	GArray *windows;		/* struct lqn_window, if it is of several within that; owned */
+	int64_t window_ns;		/* in the window, or in all of them */
 	char *window_reason;		/* where the window comes from; owned */
 	GPtrArray *blocked;		/* struct lqn_blocked, owned; largest first */
 	double blocked_seconds, unexplained_seconds;

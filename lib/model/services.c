@@ -87,7 +87,7 @@ static void count_cpu(struct lqn_build *build, struct lqn_service *service)
 		struct lqn_actor *actor = actors->pdata[i];
 
 		if (g_hash_table_contains(service->units, actor->unit)) {
-			service->cpu_ns += lqn_actor_cpu_at(actor, build->end) - lqn_actor_cpu_at(actor, build->begin);
+			service->cpu_ns += lqn_build_cpu_of(build, actor);
 		}
 	}
 	service->loose_ns = service->cpu_ns;
@@ -120,7 +120,7 @@ void lqn_build_services(struct lqn_build *build)
 		struct lqn_invocation *it = build->a->invocations->pdata[i];
 		struct lqn_service *service;
 
-		if (!lqn_invocation_counts(it)) {
+		if (!lqn_invocation_counts(it) || !lqn_is_kept(build->a, it->begin)) {
 			continue;
 		}
 		service = service_of(build, it);

@@ -25,47 +25,60 @@ static gint by_begin(gconstpointer a, gconstpointer b)
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-static double response(const GPtrArray *cycles, guint i)
-{
-	const struct lqn_invocation *it = cycles->pdata[i];
+/* ---- the series ---- */
 
-	return (double) (it->end - it->begin);
+static double *responses(const struct lqn_analysis *a, const GPtrArray *cycles)
+{
+	double *values = g_new(double, cycles->len);
+
+	for (guint i = 0; i < cycles->len; i++) {
+		const struct lqn_invocation *it = cycles->pdata[i];
+
+		values[i] = (double) (it->end - it->begin);
+	}
+	return values;
 }
 
-static double gap(const GPtrArray *cycles, guint i)
+/* From the begin of the cycle before; the first of what is kept of the trace has that of the next. */
+static double *gaps(const struct lqn_analysis *a, const GPtrArray *cycles)
 {
-	const struct lqn_invocation *it = cycles->pdata[i];
-	const struct lqn_invocation *before = cycles->pdata[i > 0 ? i - 1 : 0];
+	double *values = g_new0(double, cycles->len);
 
-	return (double) (it->begin - before->begin);
+	for (guint i = cycles->len; i-- > 1;) {
+		const struct lqn_invocation *it = cycles->pdata[i], *before = cycles->pdata[i - 1];
+		bool follows = lqn_is_known(a, before->begin, it->begin);
+
+		values[i] = follows ? (double) (it->begin - before->begin) : i + 1 < cycles->len ? values[i + 1] : 0;
+	}
+	return values;
 }
 
-static double (*const series[])(const GPtrArray *cycles, guint i) = { response, gap };
+static double *(*const series[])(const struct lqn_analysis *a, const GPtrArray *cycles) = { responses, gaps };
 
 /* The mean of batch b, counted from the end if `backwards`. */
-static double batch_mean(const GPtrArray *cycles, double (*value)(const GPtrArray *, guint), guint b, bool backwards)
+static double batch_mean(const double *values, guint n, guint b, bool backwards)
 {
 	double sum = 0;
 
 	for (guint i = 0; i < BATCH; i++) {
 		guint k = b * BATCH + i;
 
-		sum += value(cycles, backwards ? cycles->len - 1 - k : k);
+		sum += values[backwards ? n - 1 - k : k];
 	}
 	return sum / BATCH;
 }
 
 /* Whether the first `front` batches differ from the rest. */
-static bool differs(const GPtrArray *cycles, double (*value)(const GPtrArray *, guint), guint front, bool backwards)
+static bool differs(const double *values, guint count, guint front, bool backwards)
 {
-	guint batches = cycles->len / BATCH, n[2] = { front, batches - front };
+	guint batches = count / BATCH, n[2] = { front, batches - front };
 	double sum[2] = { 0 }, squares[2] = { 0 }, error = 0;
 
 	if (front < 2 || batches - front < 2) {
 		return false;
 	}
 	for (guint b = 0; b < batches; b++) {
-		double x = batch_mean(cycles, value, b, backwards);
+		double x = batch_mean(values, count, b, backwards);
 
 		sum[b >= front] += x;
 		squares[b >= front] += x * x;
@@ -77,14 +90,14 @@ static bool differs(const GPtrArray *cycles, double (*value)(const GPtrArray *, 
 }
 
 /* How many batches to leave out in front; as many as there are: no steady state. O(batches). */
-static guint cut(const GPtrArray *cycles, double (*value)(const GPtrArray *, guint), bool backwards)
+static guint cut(const double *values, guint count, bool backwards)
 {
-	guint batches = cycles->len / BATCH, best = 0;
+	guint batches = count / BATCH, best = 0;
 	double sum = 0, squares = 0, least = INFINITY;
 
 	for (guint left = 1; left <= batches; left++) {
 		guint first = batches - left;
-		double x = batch_mean(cycles, value, first, backwards), error;
+		double x = batch_mean(values, count, first, backwards), error;
 
 		sum += x;
 		squares += x * x;
@@ -97,7 +110,7 @@ static guint cut(const GPtrArray *cycles, double (*value)(const GPtrArray *, gui
 			best = first;
 		}
 	}
-	if (!differs(cycles, value, best, backwards)) {
+	if (!differs(values, count, best, backwards)) {
 		return 0;
 	}
 	return best > batches / 2 ? batches : best;
@@ -113,15 +126,17 @@ bool lqn_build_steady(struct lqn_build *build)
 	for (guint i = 0; i < a->invocations->len; i++) {
 		struct lqn_invocation *it = a->invocations->pdata[i];
 
-		if (!it->request && lqn_invocation_counts(it)) {
+		if (!it->request && lqn_is_kept(a, it->begin) && lqn_invocation_counts(it)) {
 			g_ptr_array_add(cycles, it);
 		}
 	}
 	g_ptr_array_sort(cycles, by_begin);
 	batches = cycles->len / BATCH;
 	for (guint s = 0; batches >= BATCHES_MIN && s < G_N_ELEMENTS(series); s++) {
-		front = MAX(front, cut(cycles, series[s], false));
-		back = MAX(back, cut(cycles, series[s], true));
+		g_autofree double *values = series[s](a, cycles);
+
+		front = MAX(front, cut(values, cycles->len, false));
+		back = MAX(back, cut(values, cycles->len, true));
 	}
 	steady = front + back <= batches / 2;
 	if (batches >= BATCHES_MIN && steady) {

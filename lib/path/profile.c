@@ -238,18 +238,40 @@ static void kept_free(gpointer path)
 	lqn_request_path_free(path);
 }
 
+/* Leaves out those that last beyond what is kept of the trace; how many. */
+static guint leave_out_unknown(const struct lqn_analysis *a, GPtrArray *requests)
+{
+	guint n = 0, all = requests->len;
+
+	for (guint i = 0; i < all; i++) {
+		const struct request *request = requests->pdata[i];
+
+		if (lqn_is_known(a, request->path.begin, request->path.end)) {
+			requests->pdata[n++] = requests->pdata[i];
+		}
+	}
+	g_ptr_array_set_size(requests, (gint) n);
+	return all - n;
+}
+
 static struct lqn_path_group *group_of(struct tally *tally, struct lqn_build *build,
 	const struct bucket *bucket)
 {
 	struct lqn_path_group *group = g_new0(struct lqn_path_group, 1);
 	GHashTable *shares = lqn_shares_new();
-	guint n = bucket->requests->len;
+	guint n, unknown;
 
 	group->task = g_intern_string(bucket->service->task->name);
 	group->operation = bucket->operation;
 	group->kept = g_ptr_array_new_with_free_func(kept_free);
 	g_ptr_array_sort(bucket->requests, by_length);
 	add_lengths(group, bucket->requests);
+	unknown = leave_out_unknown(build->a, bucket->requests);
+	if (unknown > 0) {
+		lqn_build_note(build, "%u requests of %s last too long for their paths to be kept", unknown,
+			lqn_path_group_name(group));
+	}
+	n = bucket->requests->len;
 	for (guint i = 0; i < n; i++) {
 		((struct request *) bucket->requests->pdata[i])->rank = i;
 	}

@@ -21,7 +21,9 @@ struct lqn_analysis *lqn_analysis_new(const struct lqn_options *options)
 	a->thread = g_strdup(options->thread);
 	a->begin = options->begin;
 	a->end = options->end;
-	a->begin_seen = a->end_seen = a->early_end = INT64_MIN;
+	a->early_end = a->reached = INT64_MIN;
+	a->windows = g_array_new(FALSE, FALSE, sizeof(struct lqn_window));
+	lqn_keep_init(&a->keep, options->detail);
 	a->all_paths = options->all_paths;
 	a->slowest = options->slowest;
 	a->whole = options->whole;
@@ -55,6 +57,7 @@ void lqn_analysis_free(struct lqn_analysis *a)
 	g_hash_table_destroy(a->flows);
 	lqn_spans_free(a->spans);
 	g_ptr_array_free(a->hosts, TRUE);
+	g_array_free(a->windows, TRUE);
 	g_free(a->begin_mark);
 	g_free(a->end_mark);
 	g_free(a->name);
@@ -71,7 +74,7 @@ unsigned lqn_analysis_host(struct lqn_analysis *a, const char *name)
 			return i;
 		}
 	}
-	g_ptr_array_add(a->hosts, lqn_party_new(name, a->hosts->len));
+	g_ptr_array_add(a->hosts, lqn_party_new(name, a->hosts->len, &a->keep));
 	lqn_identify_host(a, a->hosts->pdata[a->hosts->len - 1]);
 	if (a->hosts->len == 2) {
 		a->sync = lqn_sync_new(a, deliver);
@@ -105,6 +108,7 @@ static void on_object(struct lqn_analysis *a, struct lqn_party *host, const stru
 
 	end->kind = (uint8_t) ev->object.kind;
 	end->role = (uint8_t) ev->object.role;
+	end->closed = ev->object.closed && !end->closed ? ev->ts : end->closed;
 	if (ev->object.alias && !end->alias &&
 			lqn_end_real(lqn_party_end(host, ev->object.alias)) != end) {
 		end->alias = lqn_party_end(host, ev->object.alias);
@@ -131,14 +135,23 @@ static bool mark_matches(const char *wanted, const struct lqn_event *ev)
 		(strcmp(ev->mark.name, "exec") == 0 && strcmp(wanted + len + 1, lqn_base_name(ev->mark.value)) == 0)));
 }
 
+/* A begin mark opens a window, unless one is open; an end mark closes it. Without a begin mark all before the first end is one. */
 static void on_mark(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
 {
-	if (a->begin_seen == INT64_MIN && mark_matches(a->begin_mark, ev)) {
-		a->begin_seen = ev->mark.at;
-	} else if (a->end_seen == INT64_MIN && mark_matches(a->end_mark, ev)) {
-		if (!a->begin_mark || a->begin_seen != INT64_MIN) {
-			a->end_seen = ev->mark.at;
-		} else {
+	struct lqn_window *last = a->windows->len > 0 ?
+		&g_array_index(a->windows, struct lqn_window, a->windows->len - 1) : NULL;
+	bool open = last && last->end == INT64_MAX, later = !last || ev->mark.at >= last->end;
+	struct lqn_window fresh = { ev->mark.at, INT64_MAX };
+
+	if (!open && later && mark_matches(a->begin_mark, ev)) {
+		g_array_append_val(a->windows, fresh);
+	} else if (mark_matches(a->end_mark, ev)) {
+		if (open) {
+			last->end = ev->mark.at;
+		} else if (!a->begin_mark && !last) {
+			fresh = (struct lqn_window) { INT64_MIN, ev->mark.at };
+			g_array_append_val(a->windows, fresh);
+		} else if (!last) {
 			a->early_end = ev->mark.at;
 		}
 	}
@@ -199,6 +212,9 @@ static void deliver(struct lqn_analysis *a, struct lqn_party *party, const struc
 	};
 	struct lqn_end *end;
 
+	if (a->keep.held >= a->keep.limit) {
+		lqn_keep_within(a);
+	}
 	if (ev->type != LQN_EV_SPAN) {
 		party->end = MAX(party->end, ev->ts);
 	}
@@ -243,4 +259,10 @@ void lqn_analysis_advance(struct lqn_analysis *a, int64_t until)
 		lqn_sync_flush(a->sync);
 	}
 	lqn_order_advance(a->order, until);
+}
+
+void lqn_analysis_forget(struct lqn_analysis *a, int64_t before)
+{
+	a->keep.since = MAX(a->keep.since, MIN(before, a->reached));
+	lqn_forget(a);
 }

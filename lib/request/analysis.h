@@ -30,6 +30,7 @@ struct lqn_options {
 	bool all_paths;				/* keep every request's pieces in the report */
 	unsigned slowest;			/* requests of each operation whose pieces are kept with all that was done for them */
 	const char *name;			/* the model's; NULL: `model` */
+	uint64_t detail;			/* bytes that what is over may take, see keep.h; 0: no bound */
 	const GPtrArray *snapshots;		/* struct lqn_snapshot, one a host; borrowed for the analysis' life; NULL: none */
 	struct lqn_rules *rules;		/* likewise */
 	const char *thread;			/* whose path is asked for, see path/thread.h; NULL: nobody's */
@@ -65,5 +66,8 @@ void lqn_analysis_end(struct lqn_analysis *analysis);
  * out of order. A second behind the latest event is late enough for nearly all.
  */
 void lqn_analysis_advance(struct lqn_analysis *analysis, int64_t until);
+
+/* What happened before `before` (ns) is asked for no more: later models are of windows that begin there or later. */
+void lqn_analysis_forget(struct lqn_analysis *analysis, int64_t before);
 
 #endif

@@ -30,6 +30,7 @@ struct lqn_invocation *lqn_invocation_new(struct lqn_analysis *a, struct lqn_act
 	invocation->anonymous = !request;
 	invocation->begin = invocation->end = ts;
 	g_ptr_array_add(a->invocations, invocation);
+	lqn_keep_add(&a->keep, sizeof(*invocation));
 	return invocation;
 }
 
@@ -71,6 +72,7 @@ struct lqn_arc *lqn_arc_new(struct lqn_analysis *a, struct lqn_invocation *calle
 	arc->word = word;
 	append_arc(caller, arc);
 	g_ptr_array_add(a->arcs, arc);
+	lqn_keep_add(&a->keep, sizeof(*arc));
 	return arc;
 }
 

@@ -7,6 +7,7 @@
  * alone changes it; read by lib/model and lib/path.
  */
 #include "analysis.h"
+#include "keep.h"
 #include "model/model.h"
 #include "spans.h"
 
@@ -51,6 +52,7 @@ struct lqn_arc {
 	enum lqn_call_kind kind;		/* LQN_FORWARD: so seen; else decided by build.c */
 	bool second_phase, gone;		/* gone: taken back */
 	bool polled;				/* its answer came to an event loop that waited for whatever comes */
+	bool needed;				/* of forget.c */
 };
 
 struct lqn_lock_wait {
@@ -82,6 +84,7 @@ struct lqn_invocation {
 	enum lqn_origin origin;
 	bool anonymous, absolute, gone;
 	bool clutter;				/* of a client that the model leaves out */
+	bool needed;				/* of forget.c */
 	const char *operation;			/* name of the span that it is; interned; NULL: not known */
 	uint64_t trace, span;			/* its numbers; 0: none */
 	int64_t rank;				/* of the name: lower ones are better */
@@ -107,6 +110,7 @@ struct lqn_unit {			/* a process */
 	bool serves;			/* it was seen to receive requests, or to accept */
 	uint64_t sends, asks;		/* of which came after a sleep, not after a message */
 	int distance;			/* from the clients, in messages */
+	bool needed;			/* of forget.c */
 };
 
 struct lqn_hold {			/* a lock that a thread has after a contended wait for it */
@@ -137,6 +141,7 @@ struct lqn_actor {
 	bool asleep_last;		/* the last it did was to sleep */
 	struct lqn_end *asked_on;	/* where it last received of what accepted; NULL: nowhere */
 	bool polls, reads;		/* it ever waited for descriptors; read a socket */
+	bool needed;			/* of forget.c */
 	/* state of the conversation */
 	struct lqn_invocation *current;
 	struct lqn_interval last;	/* last wait that had ended; end = 0: none */
@@ -164,6 +169,7 @@ struct lqn_cpu_use {
 struct lqn_party {			/* a host */
 	const char *name;		/* interned */
 	unsigned number;
+	struct lqn_keep *keep;		/* of the analysis; borrowed */
 	GHashTable *actors;		/* key -> struct lqn_actor, owned */
 	struct lqn_actor *last_actor;	/* that was asked for; one event tells of few */
 	struct lqn_end *last_end;
@@ -216,6 +222,8 @@ struct lqn_word {
 	uint64_t waits, both;		/* waits; of which by threads that wake as often */
 	uint64_t passages, broken;	/* contended ones; of which not given back in the context that took it */
 	GHashTable *users;		/* struct lqn_actor -> struct lqn_word_use, owned */
+	int64_t first, last;		/* used; first > last: never */
+	bool needed;			/* of forget.c */
 };
 
 struct lqn_word_use {
@@ -235,11 +243,13 @@ struct lqn_analysis {
 	char *begin_mark, *end_mark, *name;	/* owned */
 	char *thread;				/* owned; NULL: none */
 	int64_t begin, end;			/* asked for; INT64_MIN, INT64_MAX: not */
-	int64_t begin_seen, end_seen;		/* of the marks; INT64_MIN: not yet */
-	int64_t early_end;			/* the end mark, before the begin mark; INT64_MIN: not so */
+	GArray *windows;			/* struct lqn_window, by the marks; the last may be open: end = INT64_MAX; owned */
+	int64_t early_end;			/* the end mark, before any begin mark; INT64_MIN: not so */
 	bool all_paths, whole, clutter;
 	double background_below;
 	enum lqn_entries entries;
+	struct lqn_keep keep;
+	int64_t reached;			/* up to which time has been worked on; INT64_MIN: none */
 	const GPtrArray *snapshots;		/* struct lqn_snapshot; borrowed; NULL: none */
 	struct lqn_rules *rules;		/* borrowed; NULL: none */
 	unsigned slowest;			/* requests of each operation kept in full */
@@ -273,6 +283,10 @@ bool lqn_call_waits_for_word(uint8_t call);
 const char *lqn_service_name(const struct lqn_actor *actor);
 /* The thread's CPU clock at a time. */
 int64_t lqn_actor_cpu_at(const struct lqn_actor *actor, int64_t ts);
+/* True if requests that begin at that time count; those that do not may be known in part. */
+bool lqn_is_kept(const struct lqn_analysis *analysis, int64_t ts);
+/* True if all is known of [begin, end), `begin` being kept. */
+bool lqn_is_known(const struct lqn_analysis *analysis, int64_t begin, int64_t end);
 /* The packet of that number which woke a thread of the host; NULL: none. */
 const struct lqn_packet *lqn_packet_arrival(const struct lqn_party *host, uint64_t number);
 /* The packet that held the last byte of what arrived when a thread sent it, on any host; NULL: not traced. */

@@ -40,10 +40,12 @@ struct lqn_end {
 	struct lqn_invocation *answered;	/* the last that was; NULL: none, or another request came since */
 	int answers;				/* > 0: what goes out here has of late been answers; bounded by ANSWERS_MAX */
 	GQueue calls;				/* struct lqn_arc: requests sent here, not answered */
+	int64_t closed;				/* when no descriptor was left; 0: not yet */
+	bool needed;				/* of forget-parties.c */
 };
 
 /* ---- parties.c ---- */
-struct lqn_party *lqn_party_new(const char *name, unsigned number);
+struct lqn_party *lqn_party_new(const char *name, unsigned number, struct lqn_keep *keep);
 void lqn_party_free(struct lqn_party *host);
 struct lqn_unit *lqn_party_unit(struct lqn_party *host, uint32_t pid);
 struct lqn_actor *lqn_party_actor(struct lqn_party *host, uint64_t key);
@@ -72,6 +74,8 @@ void lqn_identify(struct lqn_analysis *analysis, struct lqn_actor *actor);
 /* ---- packets.c: data between hosts ---- */
 GHashTable *lqn_flows_new(void);
 void lqn_on_packet(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
+/* Let go what is not kept; bytes that stay. */
+uint64_t lqn_packets_forget(struct lqn_analysis *analysis);
 
 /* ---- ios.c ---- */
 void lqn_on_io(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
@@ -96,6 +100,12 @@ GHashTable *lqn_flows_between_new(void);
 void lqn_roles_count(struct lqn_party *host, struct lqn_unit *sender, struct lqn_unit *receiver);
 /* 1: away from the clients, as requests go; -1: towards them, as answers do; 0: neither, or not known. */
 int lqn_roles_direction(struct lqn_party *host, const struct lqn_unit *sender, const struct lqn_unit *receiver);
+/* Forgets processes that are not `needed`. */
+void lqn_roles_forget(struct lqn_party *host);
+
+/* ---- forget-parties.c ---- */
+/* What is not kept goes; bytes of what is over and stays. */
+uint64_t lqn_parties_forget(struct lqn_analysis *analysis);
 
 /* ---- order.c: events in order of what they tell, with a look ahead ---- */
 struct lqn_order *lqn_order_new(struct lqn_analysis *analysis);

@@ -97,6 +97,7 @@ static void pop(struct lqn_order *order)
 
 	lqn_queue_drop(&order->queue);
 	fetch_ahead(order);
+	order->analysis->reached = MAX(order->analysis->reached, due.ts);
 	if (--slot->uses == 0) {
 		slot->next_free = order->free;
 		order->free = due.event + 1;
@@ -141,12 +142,19 @@ static struct lqn_word_use *word_use(struct lqn_word *word, struct lqn_actor *ac
 	return use;
 }
 
-static void count_word_wait(struct lqn_party *host, struct lqn_actor *actor, uint64_t id)
+static void used_between(struct lqn_word *word, int64_t begin, int64_t end)
 {
-	struct lqn_word *word = lqn_party_word(host, id);
+	word->first = MIN(word->first, begin);
+	word->last = MAX(word->last, end);
+}
+
+static void count_word_wait(struct lqn_party *host, struct lqn_actor *actor, const struct lqn_event *ev)
+{
+	struct lqn_word *word = lqn_party_word(host, ev->futex_wait.object);
 	struct lqn_word_use *use = word_use(word, actor);
 
 	use->waits++;
+	used_between(word, ev->futex_wait.begin, ev->futex_wait.end);
 	word = lqn_word_root(word);
 	word->waits++;
 	word->both += use->waits <= use->wakes;
@@ -156,6 +164,7 @@ static void count_word_wake(struct lqn_party *host, const struct lqn_event *ev, 
 {
 	struct lqn_word *word = lqn_party_word(host, ev->futex_wake.object);
 
+	used_between(word, ev->futex_wake.begin, ev->futex_wake.end);
 	if (ev->futex_wake.index == 0) {
 		struct lqn_word_use *use = word_use(word, actor);
 
@@ -236,6 +245,7 @@ static void count_receive(struct lqn_party *host, const struct lqn_event *ev)
 			actor->receipts = g_array_new(FALSE, FALSE, sizeof(struct lqn_receipt));
 		}
 		g_array_append_val(actor->receipts, receipt);
+		lqn_keep_add(host->keep, sizeof(receipt));
 	}
 }
 
@@ -268,6 +278,7 @@ static void add_interval(struct lqn_actor *actor, const struct lqn_interval *int
 
 	if (!last || (interval->begin >= last->end && interval->cpu >= last->cpu)) {
 		g_array_append_vals(actor->intervals, interval, 1);
+		lqn_keep_add(actor->host->keep, sizeof(*interval));
 		actor->seen = MIN(actor->seen, interval->begin);
 	}
 }
@@ -392,7 +403,7 @@ void lqn_order_push(struct lqn_order *order, struct lqn_party *host, const struc
 	case LQN_EV_FUTEX_WAIT:
 		slot = take_slot(order, ev);
 		if (ev->futex_wait.blocked) {
-			count_word_wait(host, lqn_party_actor(host, ev->futex_wait.thread), ev->futex_wait.object);
+			count_word_wait(host, lqn_party_actor(host, ev->futex_wait.thread), ev);
 			push(order, host, slot, ON_FUTEX_BLOCK, ev->futex_wait.begin);
 		}
 		push(order, host, slot, ON_FUTEX_WAIT, ev->futex_wait.end);

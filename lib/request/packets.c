@@ -54,6 +54,7 @@ static void on_sent(struct lqn_analysis *a, struct lqn_packet *packet)
 		packet->first = last->first + ahead;
 	}
 	g_array_append_val(sent, *packet);
+	lqn_keep_add(&a->keep, sizeof(*packet));
 }
 
 void lqn_on_packet(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
@@ -74,7 +75,46 @@ void lqn_on_packet(struct lqn_analysis *a, struct lqn_party *host, const struct 
 			g_array_index(host->arrivals, struct lqn_packet, host->arrivals->len - 1)
 				.number) {
 		g_array_append_val(host->arrivals, packet);
+		lqn_keep_add(&a->keep, sizeof(packet));
 	}
+}
+
+/* The last one stays if `last` says so; bytes of those that stay. */
+static uint64_t forget(const struct lqn_analysis *a, GArray *packets, bool last)
+{
+	guint n = 0;
+
+	for (guint i = 0; i < packets->len; i++) {
+		const struct lqn_packet *it = &g_array_index(packets, struct lqn_packet, i);
+
+		if (lqn_keeps_any(a, it->at, it->at + 1) || (last && i + 1 == packets->len)) {
+			g_array_index(packets, struct lqn_packet, n++) = *it;
+		}
+	}
+	g_array_set_size(packets, n);
+	return n * sizeof(struct lqn_packet);
+}
+
+uint64_t lqn_packets_forget(struct lqn_analysis *a)
+{
+	uint64_t held = 0;
+	GHashTableIter iter;
+	gpointer value;
+
+	for (guint i = 0; i < a->hosts->len; i++) {
+		held += forget(a, ((struct lqn_party *) a->hosts->pdata[i])->arrivals, false);
+	}
+	g_hash_table_iter_init(&iter, a->flows);
+	while (g_hash_table_iter_next(&iter, NULL, &value)) {
+		GArray *sent = value;
+
+		/* the numbers of what comes next are counted on from the last; a flow that is over begins anew */
+		held += forget(a, sent, sent->len > 1);
+		if (sent->len == 0) {
+			g_hash_table_iter_remove(&iter);
+		}
+	}
+	return held;
 }
 
 const struct lqn_packet *lqn_packet_arrival(const struct lqn_party *host, uint64_t number)

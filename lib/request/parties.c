@@ -68,12 +68,13 @@ static void word_free(gpointer data)
 	g_free(word);
 }
 
-struct lqn_party *lqn_party_new(const char *name, unsigned number)
+struct lqn_party *lqn_party_new(const char *name, unsigned number, struct lqn_keep *keep)
 {
 	struct lqn_party *host = g_new0(struct lqn_party, 1);
 
 	host->name = g_intern_string(name);
 	host->number = number;
+	host->keep = keep;
 	/* keys lie within the values */
 	host->actors = g_hash_table_new_full(hash_64, equal_64, NULL, actor_free);
 	host->by_age = g_ptr_array_new();
@@ -139,6 +140,7 @@ struct lqn_actor *lqn_party_actor(struct lqn_party *host, uint64_t key)
 		/* a process of its own until more is told of it */
 		actor->unit = lqn_party_unit(host, (uint32_t) key);
 		g_hash_table_insert(host->actors, &actor->key, actor);
+		lqn_keep_add(host->keep, sizeof(*actor));
 		g_ptr_array_add(host->by_age, actor);
 	}
 	host->last_actor = actor;
@@ -161,6 +163,7 @@ struct lqn_end *lqn_party_end(struct lqn_party *host, uint64_t id)
 		g_queue_init(&end->open);
 		g_queue_init(&end->calls);
 		g_hash_table_insert(host->ends, &end->id, end);
+		lqn_keep_add(host->keep, sizeof(*end));
 	}
 	host->last_end = end;
 	return end;
@@ -179,6 +182,8 @@ struct lqn_word *lqn_party_word(struct lqn_party *host, uint64_t id)
 		word = g_new0(struct lqn_word, 1);
 		word->id = id;
 		word->users = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
+		word->first = INT64_MAX;
+		word->last = INT64_MIN;
 		g_hash_table_insert(host->words, &word->id, word);
 	}
 	return word;
@@ -186,10 +191,16 @@ struct lqn_word *lqn_party_word(struct lqn_party *host, uint64_t id)
 
 struct lqn_word *lqn_word_root(struct lqn_word *word)
 {
-	while (word->same) {
-		word = word->same;
+	struct lqn_word *root = word, *next;
+
+	while (root->same) {
+		root = root->same;
 	}
-	return word;
+	for (; word != root; word = next) {
+		next = word->same;
+		word->same = root;
+	}
+	return root;
 }
 
 /*

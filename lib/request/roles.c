@@ -153,6 +153,20 @@ int lqn_roles_direction(struct lqn_party *host, const struct lqn_unit *sender, c
 		sign(receiver->distance - sender->distance);
 }
 
+static gboolean flow_goes(gpointer key, gpointer value, gpointer data)
+{
+	const struct pair *flow = key;
+
+	return !flow->a->needed || !flow->b->needed;
+}
+
+void lqn_roles_forget(struct lqn_party *host)
+{
+	if (g_hash_table_foreach_remove(host->flows, flow_goes, NULL) > 0) {
+		measure_distances(host);
+	}
+}
+
 void lqn_roles_assign(struct lqn_party *host)
 {
 	g_autoptr(GHashTable) pairs = g_hash_table_new_full(hash_pair, equal_pair, g_free, NULL);

@@ -166,6 +166,7 @@ static void gave_lock(struct lqn_analysis *a, struct lqn_actor *actor, struct lq
 		};
 
 		g_array_append_val(a->samples, sample);
+		lqn_keep_add(&a->keep, sizeof(sample));
 	} else {
 		word->broken++;
 	}
@@ -181,6 +182,7 @@ static void waited_for_lock(struct lqn_actor *actor, uint64_t word, const struct
 		return;
 	}
 	wait = g_new0(struct lqn_lock_wait, 1);
+	lqn_keep_add(actor->host->keep, sizeof(*wait));
 	wait->word = word;
 	for (uint32_t i = 0; i < actor->n_holds && !wait->within; i++) {
 		wait->within = actor->holds[i].word != word ? actor->holds[i].word : 0;

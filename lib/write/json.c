@@ -173,10 +173,22 @@ static struct json_object *new_processor(const struct lqn_processor *proc)
 
 static struct json_object *new_window(const struct lqn_model *model)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_object_new_object(), *parts;
 
 	lqn_json_put(object, "begin-ns", json_object_new_int64(model->window_begin));
 	lqn_json_put(object, "end-ns", json_object_new_int64(model->window_end));
+	if (model->windows->len > 0) {
+		parts = json_object_new_array();
+		for (guint i = 0; i < model->windows->len; i++) {
+			const struct lqn_window *window = &g_array_index(model->windows, struct lqn_window, i);
+			struct json_object *part = json_object_new_object();
+
+			lqn_json_put(part, "begin-ns", json_object_new_int64(window->begin));
+			lqn_json_put(part, "end-ns", json_object_new_int64(window->end));
+			json_object_array_add(parts, part);
+		}
+		lqn_json_put(object, "parts", parts);
+	}
 	lqn_json_put_text(object, "reason", model->window_reason);
 	return object;
 }

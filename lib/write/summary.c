@@ -151,7 +151,7 @@ static int compare_load(const void *a, const void *b)
 static void print_window(GString *out, const struct lqn_model *model)
 {
 	GString *text = g_string_new(NULL);
-	double seconds = (model->window_end - model->window_begin) / 1e9;
+	double seconds = (double) model->window_ns / 1e9;
 	/* ten years since the clock's zero: that zero is 1970 */
 	bool is_date = model->window_begin > INT64_C(315360000000000000);
 

@@ -141,10 +141,10 @@ GPtrArray *lqn_text_model_head(const struct lqn_model *model)
 
 		add_line(lines, partial);
 	}
-	lqn_text_append_instant(window, model->window_end - model->window_begin);
-	g_string_append(window, " s, from ");
+	lqn_text_append_instant(window, model->window_ns);
+	g_string_append(window, model->windows->len > 0 ? " s between " : " s, from ");
 	lqn_text_append_instant(window, model->window_begin);
-	g_string_append(window, " to ");
+	g_string_append(window, model->windows->len > 0 ? " and " : " to ");
 	lqn_text_append_instant(window, model->window_end);
 	if (model->window_reason) {
 		g_string_append_printf(window, " (%s)", model->window_reason);

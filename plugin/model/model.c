@@ -24,6 +24,10 @@
 #define INTERVAL_MIN 0.01	/* s */
 #define INTERVAL_MAX 1e6
 
+/* MB of what is over; with what is alive, and Babeltrace itself, less than 100 MB for most traces. */
+#define DETAIL 40
+#define DETAIL_MAX 1000000
+
 #define LEFT_OUT UINT_MAX	/* in the place of a host's number */
 #define SOLVER "lqns"		/* asked if it is there, unless another is named … */
 #define NO_SOLVER "none"	/* … or this */
@@ -62,6 +66,7 @@ struct model {
 	double interval_s;			/* 0: one model, of all */
 	char *path_files;			/* owned; NULL: the usual ones */
 	int64_t slowest;			/* requests of each operation told in full */
+	int64_t detail;				/* MB */
 	bool overwrite, all_paths, summary, whole, clutter, partial;
 };
 
@@ -112,6 +117,7 @@ static bool read_params(struct model *model, const bt_value *params)
 		{ "end-mark", LQN_PARAM_STRING, &model->end_mark },
 		{ "begin", LQN_PARAM_INT, &model->begin },
 		{ "end", LQN_PARAM_INT, &model->end },
+		{ "detail", LQN_PARAM_INT, &model->detail },
 		{ "whole", LQN_PARAM_BOOL, &model->whole },
 		{ "clutter", LQN_PARAM_BOOL, &model->clutter },
 		{ "background-below", LQN_PARAM_REAL, &model->background_below },
@@ -250,6 +256,11 @@ static bool check_params(struct model *model)
 	if (!read_entries(model) || !check_interval(model)) {
 		return false;
 	}
+	if (model->detail < 0 || model->detail > DETAIL_MAX) {
+		FAIL(model, "Parameter `detail`: %" PRId64 " MB, not from 1 to %d, or 0 for no bound",
+			model->detail, DETAIL_MAX);
+		return false;
+	}
 	if (!model->output) {
 		return true;
 	}
@@ -293,6 +304,7 @@ bt_component_class_initialize_method_status model_init(bt_self_component_sink *s
 	model->summary = true;
 	model->background_below = LQN_BACKGROUND_BELOW;
 	model->slowest = 5;
+	model->detail = DETAIL;
 	model->decoder = lqn_decoder_new();
 	model->hosts = g_hash_table_new_full(NULL, NULL, put_stream, NULL);
 	model->tellers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -312,6 +324,7 @@ bt_component_class_initialize_method_status model_init(bt_self_component_sink *s
 		.end_mark = model->end_mark,
 		.begin = model->begin,
 		.end = model->end,
+		.detail = (uint64_t) model->detail * 1000000,
 		.all_paths = model->all_paths,
 		.slowest = (unsigned) model->slowest,
 		.whole = model->whole,

@@ -4,7 +4,7 @@
  * How time and memory grow with what a trace is made of, without a trace: records go straight into
  * the engine and its events into the analysis.
  *
- *     scale [events=1000000] [threads=10] [NAME=N …] [until=engine|requests|model]
+ *     scale [events=1000000] [threads=10] [detail=40] [NAME=N …] [until=engine|requests|model]
  *
  * Half of the threads are clients in one process, half servers in another; each client asks its
  * server in turn. On top of it, every `every` requests (default 10) comes one of each kind of other
@@ -521,8 +521,8 @@ static void build(struct lqn_analysis *analysis)
 
 int main(int argc, char **argv)
 {
-	const struct lqn_options options = { .begin = INT64_MIN, .end = INT64_MAX };
-	int64_t wanted = 1000000, threads = 10, every = 10;
+	struct lqn_options options = { .begin = INT64_MIN, .end = INT64_MAX };
+	int64_t wanted = 1000000, threads = 10, every = 10, detail = 40;
 	bool engine_only = false;
 	struct taker taker = { NULL, 0 };
 	double since;
@@ -536,6 +536,7 @@ int main(int argc, char **argv)
 		wanted = strncmp(argv[i], "events=", 7) == 0 ? n : wanted;
 		threads = strncmp(argv[i], "threads=", 8) == 0 ? n : threads;
 		every = strncmp(argv[i], "every=", 6) == 0 ? n : every;
+		detail = strncmp(argv[i], "detail=", 7) == 0 ? n : detail;
 		for (int what = 0; what < WHATS; what++) {
 			if (value && strlen(names[what]) == len &&
 				strncmp(argv[i], names[what], len) == 0) {
@@ -543,6 +544,7 @@ int main(int argc, char **argv)
 			}
 		}
 	}
+	options.detail = (uint64_t) detail * 1000000;
 	if (!engine_only) {
 		taker.analysis = lqn_analysis_new(&options);
 		taker.host = lqn_analysis_host(taker.analysis, "host");

@@ -112,6 +112,7 @@ struct lqn_model *sample_model_new(void)
 	disk->utilization = 0.052;
 	model->window_begin = INT64_C(1764462731123456789);
 	model->window_end = model->window_begin + INT64_C(30000000000);
+	model->window_ns = model->window_end - model->window_begin;
 	model->window_reason =
 		g_strdup("from the first to the last request, 5 % left out at either end");
 	model->blocked_seconds = 41.2;
