@@ -44,8 +44,10 @@ static bool is_over(const struct lqn_analysis *a, const struct lqn_end *end)
 	return end->closed > 0 && end->closed < a->reached && !end->notes && !(end->pending && end->pending->length > 0);
 }
 
-static void mark_ends(struct lqn_analysis *a)
+/* Bytes of those that are over, and stay for what is kept. */
+static uint64_t mark_ends(struct lqn_analysis *a)
 {
+	uint64_t held = 0;
 	g_autoptr(GPtrArray) stack = g_ptr_array_new();
 
 	for (guint i = 0; i < a->hosts->len; i++) {
@@ -63,6 +65,7 @@ static void mark_ends(struct lqn_analysis *a)
 	for (guint i = 0; i < a->invocations->len; i++) {
 		const struct lqn_invocation *it = a->invocations->pdata[i];
 
+		held += it->conn && !it->conn->needed ? sizeof(struct lqn_end) : 0;
 		push_end(stack, it->conn);
 		push_end(stack, it->last_send);
 		need_actor(it->actor);
@@ -74,6 +77,7 @@ static void mark_ends(struct lqn_analysis *a)
 		push_end(stack, ((const struct lqn_arc *) a->arcs->pdata[i])->via);
 	}
 	follow_ends(stack);
+	return held;
 }
 
 static gboolean end_goes(gpointer key, gpointer value, gpointer analysis)
@@ -103,13 +107,13 @@ static void mark_packets(const GArray *packets)
 /* Those of whose life a part is kept may have woken somebody then, whatever else is known of them. */
 static bool lives_on(const struct lqn_analysis *a, const struct lqn_actor *actor)
 {
-	int64_t born = actor->born >= 0 ? actor->born : INT64_MIN;
-
-	return actor->died < 0 || lqn_keeps_any(a, MIN(born, actor->seen), actor->died + 1);
+	return actor->died < 0 || lqn_keeps_any(a, MIN(actor->seen, actor->died), actor->died + 1);
 }
 
-static void mark_actors(struct lqn_analysis *a)
+/* Likewise. */
+static uint64_t mark_actors(struct lqn_analysis *a)
 {
+	uint64_t held = 0;
 	GHashTableIter iter;
 	gpointer value;
 
@@ -127,12 +131,16 @@ static void mark_actors(struct lqn_analysis *a)
 		for (guint k = 0; k < host->by_age->len; k++) {
 			struct lqn_actor *actor = host->by_age->pdata[k];
 
-			actor->needed |= lives_on(a, actor);
+			if (lives_on(a, actor)) {
+				actor->needed = true;
+				held += actor->died >= 0 && actor->died < a->reached ? sizeof(*actor) : 0;
+			}
 			for (guint r = 0; actor->receipts && r < actor->receipts->len; r++) {
 				need_actor(g_array_index(actor->receipts, struct lqn_receipt, r).sender);
 			}
 		}
 	}
+	return held;
 }
 
 /* The main thread names its process, and who made a thread tells whether it serves one connection. */
@@ -200,7 +208,10 @@ static void forget_actors(struct lqn_analysis *a, struct lqn_party *host)
 
 	g_hash_table_iter_init(&iter, host->units);
 	while (g_hash_table_iter_next(&iter, NULL, &value)) {
-		((struct lqn_unit *) value)->needed = false;
+		struct lqn_unit *unit = value;
+
+		unit->needed = false;
+		unit->main = unit->main && unit->main->needed ? unit->main : NULL;
 	}
 	forget_words(a, host);
 	for (guint k = 0; k < host->by_age->len; k++) {
@@ -220,43 +231,19 @@ static void forget_actors(struct lqn_analysis *a, struct lqn_party *host)
 
 		if (actor->needed) {
 			actor->needed = false;
-			continue;
+		} else {
+			g_hash_table_iter_remove(&iter);
 		}
-		if (actor->unit->main == actor) {
-			actor->unit->main = NULL;
-		}
-		g_hash_table_iter_remove(&iter);
 	}
 	g_ptr_array_set_size(host->by_age, (gint) n);
 	lqn_roles_forget(host);
 	g_hash_table_foreach_remove(host->units, unit_goes, NULL);
 }
 
-/* Bytes of what is over and stays all the same. */
-static uint64_t over(const struct lqn_analysis *a, const struct lqn_party *host)
-{
-	uint64_t held = 0;
-	GHashTableIter iter;
-	gpointer value;
-
-	for (guint k = 0; k < host->by_age->len; k++) {
-		const struct lqn_actor *actor = host->by_age->pdata[k];
-
-		held += actor->died >= 0 && actor->died < a->reached ? sizeof(*actor) : 0;
-	}
-	g_hash_table_iter_init(&iter, host->ends);
-	while (g_hash_table_iter_next(&iter, NULL, &value)) {
-		held += is_over(a, value) ? sizeof(struct lqn_end) : 0;
-	}
-	return held;
-}
-
 uint64_t lqn_parties_forget(struct lqn_analysis *a)
 {
-	uint64_t held = 0;
+	uint64_t held = mark_ends(a) + mark_actors(a);
 
-	mark_ends(a);
-	mark_actors(a);
 	for (guint i = 0; i < a->hosts->len; i++) {
 		mark_families(a->hosts->pdata[i]);
 	}
@@ -266,7 +253,6 @@ uint64_t lqn_parties_forget(struct lqn_analysis *a)
 		host->last_end = NULL;
 		g_hash_table_foreach_remove(host->ends, end_goes, a);
 		forget_actors(a, host);
-		held += over(a, host);
 	}
 	return held;
 }

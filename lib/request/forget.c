@@ -243,7 +243,7 @@ static void forget_intervals(struct forget *f, struct lqn_actor *actor)
 		int64_t next = i + 1 < intervals->len ? it[1].begin : INT64_MAX;
 
 		if (lqn_keeps_any(f->a, it->begin, next)) {
-			f->held += it->begin < f->a->reached ? sizeof(*it) : 0;
+			f->held += it->begin < f->a->reached && next < INT64_MAX ? sizeof(*it) : 0;
 			g_array_index(intervals, struct lqn_interval, n++) = *it;
 		}
 	}

@@ -96,7 +96,8 @@ static int64_t long_request(const struct lqn_analysis *a, int64_t *first)
 	return lengths->len > 0 ? MAX(g_array_index(lengths, int64_t, lengths->len - 1 - lengths->len / 100), 0) : 0;
 }
 
-static void cut(struct lqn_analysis *a)
+/* `fewer`: slices that are shorter would not do. False if there is nothing left to cut. */
+static bool cut(struct lqn_analysis *a, bool fewer)
 {
 	struct lqn_keep *keep = &a->keep;
 	int64_t slices = keep->spacing > 0 ? (a->reached - keep->first) / keep->spacing + 1 : 0;
@@ -105,38 +106,37 @@ static void cut(struct lqn_analysis *a)
 		keep->asked_only = true;
 		keep->tail = TAILS * long_request(a, &keep->first);
 		if (!asked_any(a, INT64_MIN, keep->first) || !asked_any(a, a->reached, INT64_MAX)) {
-			return;		/* there is something to let go before slices are cut */
+			return true;	/* there is something to let go before slices are cut */
 		}
 	}
 	if (keep->spacing == 0) {
-		if (!asked_any(a, keep->first, a->begin)) {
-			keep->first = MAX(keep->first, a->begin);
-		}
+		keep->first = MAX(keep->first, a->windows->len > 0 ? g_array_index(a->windows, struct lqn_window, 0).begin :
+			a->begin_mark ? a->reached : a->begin);
 		keep->spacing = keep->width = MAX((a->reached - keep->first) / SLICES_MANY, 1);
-	} else if (slices >= SLICES_MANY || (keep->width / 2 < keep->tail && slices > SLICES_FEW)) {
+	} else if (slices >= SLICES_MANY || (slices > SLICES_FEW && (fewer || keep->width / 2 < keep->tail))) {
 		keep->spacing *= 2;
+	} else if (keep->width > MAX(2 * keep->tail, 1)) {
+		keep->width /= 2;
 	} else {
-		keep->width = MAX(keep->width / 2, 1);
+		return false;
 	}
 	keep->tail = MIN(keep->tail, keep->width);
+	return true;
 }
 
 void lqn_keep_within(struct lqn_analysis *a)
 {
 	struct lqn_keep *keep = &a->keep;
+	bool fewer = false;
 
-	if (keep->held < keep->limit) {
-		return;
-	}
 	lqn_forget(a);
-	while (keep->held > keep->budget / 2 && keep->width != 1) {
-		cut(a);
+	for (uint64_t before; (before = keep->held) > keep->budget / 2 && cut(a, fewer);) {
 		lqn_forget(a);
+		fewer = keep->held > before - before / 4;
 	}
 	while (keep->spacing > 0 && (a->reached - keep->first) / keep->spacing > SLICES_MAX) {
 		keep->spacing *= 2;
 	}
 	/* what is alive may be more than the budget: then this must not be tried at every event */
 	keep->limit = MAX(keep->budget, keep->held + keep->budget / 2);
-	keep->forgotten++;
 }

@@ -21,7 +21,6 @@ struct lqn_keep {
 	bool asked_only;		/* what lies outside the window that was asked for goes */
 	int64_t first, spacing, width;	/* a slice of `width` ns begins every `spacing` ns from `first` on; spacing 0: none */
 	int64_t tail;			/* ns after a slice that are known, too: for what was begun in it */
-	uint64_t forgotten;		/* how often something was */
 };
 
 void lqn_keep_init(struct lqn_keep *keep, uint64_t budget);
@@ -31,7 +30,7 @@ static inline void lqn_keep_add(struct lqn_keep *keep, uint64_t bytes)
 	keep->held += bytes;
 }
 
-/* Forgets if there is too much. */
+/* Forgets; to be called when as much as `limit` is held. */
 void lqn_keep_within(struct lqn_analysis *analysis);
 
 /* True if some of [from, to) must stay known; what has not been worked on yet must. */

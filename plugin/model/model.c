@@ -25,7 +25,7 @@
 #define INTERVAL_MAX 1e6
 
 /* MB of what is over; with what is alive, and Babeltrace itself, less than 100 MB for most traces. */
-#define DETAIL 40
+#define DETAIL 32
 #define DETAIL_MAX 1000000
 
 #define LEFT_OUT UINT_MAX	/* in the place of a host's number */

@@ -4,7 +4,7 @@
  * How time and memory grow with what a trace is made of, without a trace: records go straight into
  * the engine and its events into the analysis.
  *
- *     scale [events=1000000] [threads=10] [detail=40] [NAME=N …] [until=engine|requests|model]
+ *     scale [events=1000000] [threads=10] [detail=32] [NAME=N …] [until=engine|requests|model]
  *
  * Half of the threads are clients in one process, half servers in another; each client asks its
  * server in turn. On top of it, every `every` requests (default 10) comes one of each kind of other
@@ -522,7 +522,7 @@ static void build(struct lqn_analysis *analysis)
 int main(int argc, char **argv)
 {
 	struct lqn_options options = { .begin = INT64_MIN, .end = INT64_MAX };
-	int64_t wanted = 1000000, threads = 10, every = 10, detail = 40;
+	int64_t wanted = 1000000, threads = 10, every = 10, detail = 32;
 	bool engine_only = false;
 	struct taker taker = { NULL, 0 };
 	double since;

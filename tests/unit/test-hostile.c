@@ -176,6 +176,26 @@ static void check_thread_path(struct lqn_analysis *a)
 	lqn_thread_path_free(path);
 }
 
+/* As a live sink does: a model of what there is, some of it forgotten. */
+static void go_on(struct chaos *chaos, struct lqn_analysis *a, int64_t now)
+{
+	int64_t begin = now - chaos_below(chaos, 20000000), end = now - chaos_below(chaos, 5000000);
+	struct lqn_model *model = NULL;
+	struct lqn_path_report *paths = NULL;
+	GError *error = NULL;
+
+	lqn_analysis_advance(a, now - chaos_below(chaos, 1000000));
+	if (lqn_analysis_snapshot(a, begin, end, &model, &paths, &error)) {
+		check_model(model, paths);
+		lqn_model_free(model);
+		lqn_path_report_free(paths);
+	}
+	g_clear_error(&error);
+	if (chaos_below(chaos, 2)) {
+		lqn_analysis_forget(a, now - chaos_below(chaos, 10000000));
+	}
+}
+
 static bool analyse(uint64_t seed, struct lqn_event *all, guint n)
 {
 	struct chaos chaos = chaos_new(seed);
@@ -189,6 +209,8 @@ static bool analyse(uint64_t seed, struct lqn_event *all, guint n)
 		.thread = chaos_below(&chaos, 2) ? "7" : "t1",
 	};
 	unsigned hosts = 1 + chaos_below(&chaos, 4) / 3;
+	/* a quarter of them forget, and another looks at what there is so far */
+	uint32_t way = chaos_below(&chaos, 4);
 	struct lqn_analysis *a;
 	struct lqn_model *model = NULL;
 	struct lqn_path_report *paths = NULL;
@@ -199,6 +221,10 @@ static bool analyse(uint64_t seed, struct lqn_event *all, guint n)
 		options.begin = 1000000000 + chaos_below(&chaos, 30000000);
 		options.end = options.begin + chaos_below(&chaos, 30000000);
 	}
+	if (way < 2) {
+		options.detail = way == 0 ? 1000 + chaos_below(&chaos, 100000) : 0;
+		options.thread = NULL;	/* whose waits would stay */
+	}
 	a = lqn_analysis_new(&options);
 	for (unsigned i = 0; i < hosts; i++) {
 		lqn_analysis_host(a, i ? "other" : "host");
@@ -206,6 +232,11 @@ static bool analyse(uint64_t seed, struct lqn_event *all, guint n)
 	for (guint i = 0; i < n; i++) {
 		if (lqn_event_is_sound(&all[i])) {
 			lqn_analysis_event(a, hosts > 1 ? i / 64 % 2 : 0, &all[i]);
+			if (way == 0 && i % 16 == 0) {
+				lqn_analysis_advance(a, all[i].ts - 100000);
+			} else if (way == 1 && chaos_below(&chaos, 100) == 0) {
+				go_on(&chaos, a, all[i].ts);
+			}
 		}
 	}
 	made = lqn_analysis_finish(a, &model, &paths, &error);
@@ -217,7 +248,9 @@ static bool analyse(uint64_t seed, struct lqn_event *all, guint n)
 		ck_assert_ptr_nonnull(error);
 		g_error_free(error);
 	}
-	check_thread_path(a);
+	if (options.thread) {
+		check_thread_path(a);
+	}
 	lqn_analysis_free(a);
 	return made;
 }
