@@ -75,6 +75,8 @@ void lqn_build_clear(struct lqn_build *build);
 void lqn_build_clutter(struct lqn_build *build);
 /* window.c: sets the windows, and the model's account of them. */
 bool lqn_build_window(struct lqn_build *build, GError **error);
+/* True if both lie in one window, of those that lie in any. */
+bool lqn_in_same_window(const struct lqn_build *build, int64_t a, int64_t b);
 /* True if `ts` lies in one of struct lqn_window, which are in order. */
 bool lqn_in_one_of(const GArray *windows, int64_t ts);
 /* ns of CPU time that the thread uses in the windows. */

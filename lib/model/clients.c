@@ -31,7 +31,7 @@ struct class {
 	double r, p, rr, rp;
 };
 
-static void add_cycle(struct class *class, const struct lqn_invocation *it)
+static void add_cycle(const struct lqn_build *build, struct class *class, const struct lqn_invocation *it)
 {
 	gpointer key = it->origin == LQN_ORIGIN_LOOP ? (gpointer) it->conn : it->actor;
 	struct customer *customer = g_hash_table_lookup(class->customers, key);
@@ -40,7 +40,7 @@ static void add_cycle(struct class *class, const struct lqn_invocation *it)
 		customer = g_new0(struct customer, 1);
 		g_hash_table_insert(class->customers, key, customer);
 	}
-	if (customer->last) {
+	if (customer->last && lqn_in_same_window(build, customer->last->begin, it->begin)) {
 		double r = (double) (customer->last->end - customer->last->begin) / 1e9;
 		double p = (double) (it->begin - customer->last->begin) / 1e9;
 
@@ -164,7 +164,7 @@ static void build_class(struct lqn_build *build, struct lqn_service *service, do
 	double n = service->members->len, population;
 
 	for (guint i = 0; i < service->members->len; i++) {
-		add_cycle(&class, service->members->pdata[i]);
+		add_cycle(build, &class, service->members->pdata[i]);
 	}
 	population = population_of(&class);
 	task->response = class.response / n;

@@ -81,6 +81,12 @@ bool lqn_in_one_of(const GArray *windows, int64_t ts)
 	return begun > 0 && ts < g_array_index(windows, struct lqn_window, begun - 1).end;
 }
 
+bool lqn_in_same_window(const struct lqn_build *build, int64_t a, int64_t b)
+{
+	return build->windows->len == 1 || LQN_COUNT_UNTIL(build->windows, struct lqn_window, begin, a) ==
+		LQN_COUNT_UNTIL(build->windows, struct lqn_window, begin, b);
+}
+
 int64_t lqn_build_cpu_of(const struct lqn_build *build, const struct lqn_actor *actor)
 {
 	int64_t cpu = 0;
