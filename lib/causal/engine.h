@@ -28,6 +28,12 @@ struct lqn_io {
 	int64_t issued;			/* to the device; -1: not yet */
 };
 
+/*
+ * Threads that have exited are forgotten when their number is free, of which sched_process_free tells; where that is not in the
+ * trace, when so many have exited after them.
+ */
+#define LQN_DEAD_MAX 4096
+
 struct lqn_causal {
 	lqn_event_func emit;
 	void *payload;
@@ -46,6 +52,8 @@ struct lqn_causal {
 	GHashTable *file_tables;	/* address -> pid, from the dump of the initial state */
 	const struct lqn_snapshot *snapshot;	/* borrowed; NULL: none, or taken in */
 	GHashTable *foretold;		/* thread id -> process id, of the snapshot; NULL: none */
+	uint64_t dead[LQN_DEAD_MAX];	/* keys of threads that have exited, a ring; 0: none */
+	uint32_t exits;			/* modulo the ring's size the next place */
 	GHashTable *marks;		/* name -> how often it came */
 	GHashTable *interrupts;		/* number -> name as told, interned */
 	GHashTable *inside;		/* numbers inside of PID namespaces; of spans.c */

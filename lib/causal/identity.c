@@ -205,6 +205,24 @@ static void mark_exit(struct lqn_causal *c, const struct lqn_thread *last, int64
 	lqn_causal_mark(c, last, "exit", comm, ts);
 }
 
+static void forget(struct lqn_causal *c, struct lqn_thread *thread)
+{
+	leave_process(c, thread);
+	lqn_host_drop_thread(&c->host, thread);
+}
+
+/* Puts the thread among the dead, in the place of one that has been there for long. */
+static void bury(struct lqn_causal *c, const struct lqn_thread *thread)
+{
+	uint64_t *place = &c->dead[c->exits++ % LQN_DEAD_MAX];
+	struct lqn_thread *old = *place ? lqn_host_find_thread(&c->host, (int32_t) (uint32_t) *place) : NULL;
+
+	if (old && old->key == *place && old->exited) {
+		forget(c, old);
+	}
+	*place = thread->key;
+}
+
 void lqn_step_exit(struct lqn_step *step)
 {
 	struct lqn_thread *thread = step->rec->life.tid > 0 ?
@@ -214,6 +232,7 @@ void lqn_step_exit(struct lqn_step *step)
 		return;
 	}
 	thread->exited = true;
+	bury(step->causal, thread);
 	lqn_open_call_clear(&thread->call);
 	if (thread->process && --thread->process->alive == 0) {
 		/*
@@ -248,8 +267,7 @@ void lqn_step_free(struct lqn_step *step)
 	if (thread->cpu >= 0 && thread->state != LQN_THREAD_DEAD) {
 		tell_unseen_end(c, thread, step->rec->ts);
 	}
-	leave_process(c, thread);
-	lqn_host_drop_thread(&c->host, thread);
+	forget(c, thread);
 }
 
 /*

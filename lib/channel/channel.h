@@ -31,6 +31,7 @@ struct lqn_channels {
 	uint64_t contradictions;	/* evidence against a pairing */
 	uint64_t stale;			/* messages whose receipt was not seen */
 	uint64_t overruns;		/* queues given up */
+	uint64_t messages;		/* that lie in any of them */
 };
 
 /* ---- channel.c ---- */

@@ -6,6 +6,7 @@
 #include "channel/channel.h"
 
 #define LQN_QUEUE_MAX 65536	/* messages kept that nobody reads */
+#define LQN_MESSAGES_MANY (1u << 18)	/* of them all, from which on fewer are */
 #define LQN_DOUBT_MAX 64	/* messages or receives kept of what may be no channel at all */
 #define LQN_HELD_MAX 1024	/* receives kept that nothing explains yet */
 #define LQN_ORPHANS_MAX 64

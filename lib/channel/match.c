@@ -66,19 +66,20 @@ static void take_out(struct lqn_message **head, struct lqn_message **last, struc
 	*(message->next ? &message->next->prev : last) = message->prev;
 }
 
-static void drop(struct lqn_message **head, struct lqn_message **last, struct lqn_message *message)
+static void drop(struct lqn_channels *channels, struct lqn_message **head, struct lqn_message **last, struct lqn_message *message)
 {
 	take_out(head, last, message);
 	g_free(message);
+	channels->messages--;
 }
 
 static void clear_messages(struct lqn_object *object)
 {
 	while (object->messages) {
-		drop(&object->messages, &object->messages_last, object->messages);
+		drop(object->channels, &object->messages, &object->messages_last, object->messages);
 	}
 	while (object->unsent) {
-		drop(&object->unsent, &object->unsent_last, object->unsent);
+		drop(object->channels, &object->unsent, &object->unsent_last, object->unsent);
 	}
 	object->n_messages = object->n_unsent = 0;
 }
@@ -91,6 +92,14 @@ static void overrun(struct lqn_object *object)
 	object->channels->overruns++;
 }
 
+/* The more messages lie anywhere, the fewer may lie in one place: a sixteenth for each LQN_MESSAGES_MANY. */
+static uint32_t queue_limit(const struct lqn_channels *channels)
+{
+	uint64_t shift = 4 * (channels->messages / LQN_MESSAGES_MANY);
+
+	return MAX(shift < 32 ? LQN_QUEUE_MAX >> shift : 0, LQN_DOUBT_MAX);
+}
+
 uint64_t lqn_channel_send_begin(struct lqn_object *object, uint64_t thread, int64_t ts, uint32_t priority)
 {
 	struct lqn_message *message;
@@ -101,7 +110,7 @@ uint64_t lqn_channel_send_begin(struct lqn_object *object, uint64_t thread, int6
 	if (!lqn_object_is_channel(object)) {
 		return 0;
 	}
-	limit = is_doubtful(object) ? LQN_DOUBT_MAX : LQN_QUEUE_MAX;
+	limit = is_doubtful(object) ? LQN_DOUBT_MAX : queue_limit(object->channels);
 	to = destination(object);
 	object->seq++;
 	if (object->untracked || (to && to->untracked) ||
@@ -114,6 +123,7 @@ uint64_t lqn_channel_send_begin(struct lqn_object *object, uint64_t thread, int6
 		.from = object->id, .seq = object->seq, .thread = thread, .sent = ts, .bytes = -1, .priority = priority,
 		.to = object->mailbox && object->peer ? object->peer->id : 0,
 	};
+	object->channels->messages++;
 	if (to) {
 		insert(&to->messages, &to->messages_last, message);
 		if (++to->n_messages > limit) {
@@ -152,7 +162,7 @@ void lqn_channel_send_end(struct lqn_object *object, uint64_t from, uint64_t seq
 			message->bytes = bytes;
 			message->ended = ts;
 		} else {
-			drop(&to->messages, &to->messages_last, message);
+			drop(to->channels, &to->messages, &to->messages_last, message);
 			to->n_messages--;
 		}
 		lqn_channel_drain(to);
@@ -161,7 +171,7 @@ void lqn_channel_send_end(struct lqn_object *object, uint64_t from, uint64_t seq
 			message->bytes = bytes;
 			message->ended = ts;
 		} else {
-			drop(&object->unsent, &object->unsent_last, message);
+			drop(object->channels, &object->unsent, &object->unsent_last, message);
 			object->n_unsent--;
 		}
 	}
@@ -181,7 +191,7 @@ static void drop_stale(struct lqn_object *object, int64_t since, int64_t least)
 	}
 	while ((message = object->messages) && there > 0 && there >= least) {
 		there -= message->bytes;
-		drop(&object->messages, &object->messages_last, message);
+		drop(object->channels, &object->messages, &object->messages_last, message);
 		object->n_messages--;
 		object->channels->stale++;
 	}
@@ -196,7 +206,7 @@ void lqn_channel_arrived(struct lqn_object *mailbox, uint64_t to, int64_t ts, in
 	message->bytes = bytes;
 	insert(&mailbox->messages, &mailbox->messages_last, message);
 	if (++mailbox->n_messages > LQN_DOUBT_MAX && mailbox->fds == 0) {
-		drop(&mailbox->messages, &mailbox->messages_last, mailbox->messages);
+		drop(mailbox->channels, &mailbox->messages, &mailbox->messages_last, mailbox->messages);
 		mailbox->n_messages--;
 	}
 	lqn_channel_drain(mailbox);
@@ -233,6 +243,7 @@ void lqn_channel_forward_unsent(struct lqn_object *from, struct lqn_object *to)
 		take_out(&from->unsent, &from->unsent_last, message);
 		if (to->untracked) {
 			g_free(message);
+			to->channels->messages--;
 		} else {
 			insert(&to->messages, &to->messages_last, message);
 			to->n_messages++;
@@ -377,7 +388,7 @@ static enum progress take_one(struct lqn_object *object, struct lqn_held *held)
 		object->from_thread = message->thread;
 		object->from_sent = message->sent;
 	}
-	drop(&object->messages, &object->messages_last, message);
+	drop(object->channels, &object->messages, &object->messages_last, message);
 	object->n_messages--;
 	return DONE;
 }
@@ -394,7 +405,7 @@ static enum progress take_all(struct lqn_object *object, struct lqn_held *held)
 	}
 	while (object->messages && object->messages->sent <= held->end) {
 		note(held, object->messages, true);
-		drop(&object->messages, &object->messages_last, object->messages);
+		drop(object->channels, &object->messages, &object->messages_last, object->messages);
 		object->n_messages--;
 	}
 	return DONE;
@@ -417,7 +428,7 @@ static enum progress take_bytes(struct lqn_object *object, struct lqn_held *held
 		message->bytes -= n;
 		note(held, message, message->bytes == 0);
 		if (message->bytes == 0) {
-			drop(&object->messages, &object->messages_last, object->messages);
+			drop(object->channels, &object->messages, &object->messages_last, object->messages);
 			object->n_messages--;
 		}
 	}

@@ -296,6 +296,10 @@ static void note_degradations(struct lqn_build *build)
 				"connections", host->name, host->contradictions);
 		}
 	}
+	if (build->a->keep.unnamed > 0) {
+		lqn_build_note(build, "names: %u of threads and spans are known; those that came after them are `others`",
+			build->a->keep.names);
+	}
 	note_clocks(build);
 	if (build->a->orphans > 0) {
 		lqn_build_note(build, "%" G_GUINT64_FORMAT " answers came to requests that the trace does not show", build->a->orphans);

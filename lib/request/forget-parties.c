@@ -61,6 +61,12 @@ static uint64_t mark_ends(struct lqn_analysis *a)
 				push_end(stack, value);
 			}
 		}
+		for (guint k = 0; k < host->by_age->len; k++) {
+			const struct lqn_actor *actor = host->by_age->pdata[k];
+
+			push_end(stack, actor->asked_on);
+			push_end(stack, actor->serves);
+		}
 	}
 	for (guint i = 0; i < a->invocations->len; i++) {
 		const struct lqn_invocation *it = a->invocations->pdata[i];

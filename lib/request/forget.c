@@ -88,6 +88,7 @@ static void bound_queues(struct lqn_analysis *a, struct lqn_end *end)
 static void need_of_end(struct forget *f, struct lqn_end *end)
 {
 	bound_queues(f->a, end);
+	need(f, end->answered, 0);
 	for (GList *it = end->open.head; it; it = it->next) {
 		need(f, it->data, 0);
 	}

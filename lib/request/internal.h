@@ -15,6 +15,7 @@ struct lqn_note {				/* a message under way */
 };
 
 #define LQN_READERS_MAX 256
+#define LQN_NAMES_MAX 65536	/* of threads and spans */
 
 struct lqn_end {
 	struct lqn_party *host;		/* borrowed */
@@ -61,6 +62,8 @@ static inline struct lqn_end *lqn_end_real(struct lqn_end *end)
 
 /* True if the thread was seen to read from there. */
 bool lqn_end_is_read_by(const struct lqn_end *end, struct lqn_actor *actor);
+/* The name, interned; `others` if it is one more than LQN_NAMES_MAX. */
+const char *lqn_intern(struct lqn_keep *keep, const char *name);
 void lqn_actor_set_name(struct lqn_actor *actor, const char *comm);
 /* True for a process that only asks, from one loop: no request ever comes to it, and it does not sleep. */
 bool lqn_actor_is_loop_client(const struct lqn_actor *actor);

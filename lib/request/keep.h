@@ -20,6 +20,9 @@ struct lqn_keep {
 	int64_t since;			/* nothing from before; INT64_MIN: no such bound */
 	bool asked_only;		/* what lies outside the window that was asked for goes */
 	int64_t first, spacing, width;	/* a slice of `width` ns begins every `spacing` ns from `first` on; spacing 0: none */
+	uint32_t notes;			/* messages that nobody has received yet */
+	uint32_t names;			/* that have been interned for what the trace calls so, … */
+	uint64_t unnamed;		/* … and how often one was not, for there were too many */
 	int64_t tail;			/* ns after a slice that are known, too: for what was begun in it */
 };
 

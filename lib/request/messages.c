@@ -15,6 +15,8 @@
 #define NOTES_MAX 65536	/* messages that nobody receives; the engine keeps no more */
 #define PROMPT_MAX 0.2	/* of what is sent on a connection of pushes: by a thread that has received there last */
 #define ANSWERS_MAX 3	/* after so many answers at once, so many messages that are none make a connection one of pushes */
+#define NOTES_MANY (1u << 18)	/* of all ends, from which on an end has … */
+#define NOTES_FEW 4		/* … no more than these */
 #define HOPS_MAX 8	/* callers looked through for the one who reads a queue */
 
 static bool is_stream(const struct lqn_end *end)
@@ -39,6 +41,7 @@ static void unlink_note(struct lqn_end *end, struct lqn_note *it)
 	*(it->prev ? &it->prev->next : &end->notes) = it->next;
 	*(it->next ? &it->next->prev : &end->last_note) = it->prev;
 	end->n_notes--;
+	end->host->keep->notes--;
 }
 
 static struct lqn_note *note(struct lqn_end *end, uint64_t seq)
@@ -48,7 +51,8 @@ static struct lqn_note *note(struct lqn_end *end, uint64_t seq)
 	*it = (struct lqn_note) { .prev = end->last_note, .seq = seq };
 	*(it->prev ? &it->prev->next : &end->notes) = it;
 	end->last_note = it;
-	if (++end->n_notes > NOTES_MAX) {
+	end->host->keep->notes++;
+	if (++end->n_notes > NOTES_MAX || (end->host->keep->notes > NOTES_MANY && end->n_notes > NOTES_FEW)) {
 		struct lqn_note *oldest = end->notes;
 
 		unlink_note(end, oldest);

@@ -392,8 +392,8 @@ void lqn_order_push(struct lqn_order *order, struct lqn_party *host, const struc
 	case LQN_EV_SPAN:
 		/* the names must outlive the event */
 		span = *ev;
-		span.span.name = g_intern_string(ev->span.name);
-		span.span.service = g_intern_string(ev->span.service);
+		span.span.name = lqn_intern(host->keep, ev->span.name);
+		span.span.service = lqn_intern(host->keep, ev->span.service);
 		push(order, host, take_slot(order, &span), ev->span.begin ? ON_SPAN : ON_SPAN_END,
 			ev->span.at + (ev->span.begin ? 0 : LQN_SPAN_DELAY));
 		break;

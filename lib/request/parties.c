@@ -43,6 +43,7 @@ static void end_free(gpointer data)
 		struct lqn_note *next = end->notes->next;
 
 		g_free(end->notes);
+		end->host->keep->notes--;
 		end->notes = next;
 	}
 	if (end->readers) {
@@ -219,12 +220,28 @@ bool lqn_word_is_lock(struct lqn_word *word)
 	return word->waits > 0 && 2 * word->both >= word->waits;
 }
 
+/* Threads and spans may have any number of names, and what is interned stays for ever. */
+const char *lqn_intern(struct lqn_keep *keep, const char *name)
+{
+	GQuark known = g_quark_try_string(name);
+
+	if (known) {
+		return g_quark_to_string(known);
+	}
+	if (keep->names >= LQN_NAMES_MAX) {
+		keep->unnamed++;
+		return g_intern_static_string("others");
+	}
+	keep->names++;
+	return g_intern_string(name);
+}
+
 void lqn_actor_set_name(struct lqn_actor *actor, const char *comm)
 {
 	g_autofree char *plain = lqn_plain_name(comm);
 
-	actor->comm = g_intern_string(comm);
-	actor->service = g_intern_string(plain);
+	actor->comm = lqn_intern(actor->host->keep, comm);
+	actor->service = lqn_intern(actor->host->keep, plain);
 }
 
 const char *lqn_service_name(const struct lqn_actor *actor)

@@ -259,7 +259,9 @@ static void release(struct lqn_sync *sync)
 		deliver(sync, held->host, &held->ev);
 		each_string(&held->ev, free_string);
 	}
-	g_array_set_size(sync->held, 0);
+	/* its memory is more than all that comes after it takes */
+	g_array_free(sync->held, TRUE);
+	sync->held = g_array_new(FALSE, FALSE, sizeof(struct held));
 }
 
 void lqn_sync_event(struct lqn_sync *sync, struct lqn_party *host, const struct lqn_event *ev)
