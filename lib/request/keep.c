@@ -40,7 +40,7 @@ bool lqn_keeps_any(const struct lqn_analysis *a, int64_t from, int64_t to)
 {
 	const struct lqn_keep *keep = &a->keep;
 
-	if (to > a->reached) {
+	if (a->reached < INT64_MIN + keep->lag || to > a->reached - keep->lag) {
 		return true;
 	}
 	if (to <= keep->since || (keep->asked_only && !asked_any(a, from, to))) {

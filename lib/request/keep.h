@@ -17,6 +17,7 @@ struct lqn_analysis;
 struct lqn_keep {
 	uint64_t budget;		/* bytes; 0: all is kept */
 	uint64_t held, limit;		/* bytes of detail; with how many of them some is forgotten */
+	int64_t lag;			/* ns behind what is worked on that spans may still speak of */
 	int64_t since;			/* nothing from before; INT64_MIN: no such bound */
 	bool asked_only;		/* what lies outside the window that was asked for goes */
 	int64_t first, spacing, width;	/* a slice of `width` ns begins every `spacing` ns from `first` on; spacing 0: none */

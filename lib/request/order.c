@@ -394,6 +394,7 @@ void lqn_order_push(struct lqn_order *order, struct lqn_party *host, const struc
 		span = *ev;
 		span.span.name = lqn_intern(host->keep, ev->span.name);
 		span.span.service = lqn_intern(host->keep, ev->span.service);
+		host->keep->lag = LQN_SPAN_DELAY + LQN_SPAN_PATIENCE;
 		push(order, host, take_slot(order, &span), ev->span.begin ? ON_SPAN : ON_SPAN_END,
 			ev->span.at + (ev->span.begin ? 0 : LQN_SPAN_DELAY));
 		break;

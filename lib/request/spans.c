@@ -19,7 +19,6 @@
 #include "span-join.h"
 
 #define OPEN_MAX (1u << 17)	/* begun, not ended; more are not taken in */
-#define PATIENCE 200000000	/* ns that an ended span waits at most for others of its trace to end */
 #define LEARN 64		/* spans whose lags are looked at before the first is joined … */
 #define LEARN_ON 8		/* … and after that of one in so many */
 #define VOTES 16		/* spans by which a service is known if three quarters of them agree … */
@@ -276,7 +275,7 @@ static void join_traces(struct lqn_analysis *a, int64_t now)
 	if (a->spans->counts.told < LEARN && now != INT64_MAX) {
 		return;
 	}
-	while ((trace = g_queue_peek_head(&a->spans->waiting)) && (trace->open == 0 || trace->since < now - PATIENCE)) {
+	while ((trace = g_queue_peek_head(&a->spans->waiting)) && (trace->open == 0 || trace->since < now - LQN_SPAN_PATIENCE)) {
 		g_queue_pop_head(&a->spans->waiting);
 		trace->waits = false;
 		join_trace(a, trace);

@@ -22,6 +22,8 @@ struct lqn_span_counts {
 
 /* How long after its end a span is joined: all that it may overlap is known by then, even if its clock is behind. */
 #define LQN_SPAN_DELAY (2 * LQN_SPAN_LAG_MAX)
+/* ns that an ended span waits after that at most for others of its trace to end. */
+#define LQN_SPAN_PATIENCE 200000000
 
 struct lqn_spans *lqn_spans_new(void);
 void lqn_spans_free(struct lqn_spans *spans);
