@@ -201,6 +201,7 @@ void lqn_channel_arrived(struct lqn_object *mailbox, uint64_t to, int64_t ts, in
 {
 	struct lqn_message *message = g_new0(struct lqn_message, 1);
 
+	mailbox->channels->messages++;
 	message->to = to;
 	message->sent = message->ended = ts;
 	message->bytes = bytes;
