@@ -88,6 +88,9 @@ static void bound_queues(struct lqn_analysis *a, struct lqn_end *end)
 static void need_of_end(struct forget *f, struct lqn_end *end)
 {
 	bound_queues(f->a, end);
+	if (end->closed > 0 && end->closed < f->a->reached) {
+		end->answered = NULL;	/* the answer does not go on; each would keep the other for ever */
+	}
 	need(f, end->answered, 0);
 	for (GList *it = end->open.head; it; it = it->next) {
 		need(f, it->data, 0);
