@@ -631,6 +631,8 @@ static bool roll(struct model *model)
 		lqn_model_free(result);
 		lqn_path_report_free(paths);
 	}
+	/* the next window begins there */
+	lqn_analysis_forget(model->analysis, end);
 	return ok;
 }
 
