@@ -103,6 +103,13 @@ static gboolean end_goes(gpointer key, gpointer value, gpointer analysis)
 
 /* ---- threads ---- */
 
+static void mark_ios(const GArray *ios)
+{
+	for (guint i = 0; i < ios->len; i++) {
+		need_actor(g_array_index(ios, struct lqn_disk_io, i).thread);
+	}
+}
+
 static void mark_packets(const GArray *packets)
 {
 	for (guint i = 0; i < packets->len; i++) {
@@ -134,6 +141,10 @@ static uint64_t mark_actors(struct lqn_analysis *a)
 		struct lqn_party *host = a->hosts->pdata[i];
 
 		mark_packets(host->arrivals);
+		g_hash_table_iter_init(&iter, host->ios);
+		while (g_hash_table_iter_next(&iter, NULL, &value)) {
+			mark_ios(value);
+		}
 		for (guint k = 0; k < host->by_age->len; k++) {
 			struct lqn_actor *actor = host->by_age->pdata[k];
 

@@ -286,6 +286,7 @@ void lqn_forget(struct lqn_analysis *a)
 				forget_intervals(&f, host->by_age->pdata[k]);
 				forget_receipts(&f, host->by_age->pdata[k]);
 			}
+			f.held += lqn_ios_forget(a, host);
 		}
 		f.held += lqn_packets_forget(a) + lqn_parties_forget(a);
 	}

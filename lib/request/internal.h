@@ -82,6 +82,8 @@ uint64_t lqn_packets_forget(struct lqn_analysis *analysis);
 
 /* ---- ios.c ---- */
 void lqn_on_io(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
+/* Lets go what is not kept; bytes that stay. */
+uint64_t lqn_ios_forget(struct lqn_analysis *analysis, struct lqn_party *host);
 
 /* ---- link.c: connections between hosts ---- */
 /* An end whose peer is on another host, with its name. */

@@ -21,7 +21,32 @@ void lqn_on_io(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_
 	/* they are looked up by their ends */
 	if (ios->len == 0 || g_array_index(ios, struct lqn_disk_io, ios->len - 1).end <= io.end) {
 		g_array_append_val(ios, io);
+		lqn_keep_add(&a->keep, sizeof(io));
 	}
+}
+
+uint64_t lqn_ios_forget(struct lqn_analysis *a, struct lqn_party *host)
+{
+	uint64_t held = 0;
+	GHashTableIter iter;
+	gpointer value;
+
+	g_hash_table_iter_init(&iter, host->ios);
+	while (g_hash_table_iter_next(&iter, NULL, &value)) {
+		GArray *ios = value;
+		guint n = 0;
+
+		for (guint i = 0; i < ios->len; i++) {
+			const struct lqn_disk_io *io = &g_array_index(ios, struct lqn_disk_io, i);
+
+			if (lqn_keeps_any(a, MIN(io->begin, io->end), io->end + 1)) {
+				g_array_index(ios, struct lqn_disk_io, n++) = *io;
+			}
+		}
+		g_array_set_size(ios, n);
+		held += n * sizeof(struct lqn_disk_io);
+	}
+	return held;
 }
 
 const struct lqn_disk_io *lqn_disk_io_ended(const struct lqn_party *host, uint64_t device,

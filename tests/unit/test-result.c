@@ -257,8 +257,11 @@ static struct lqn_model *run_long(uint64_t detail, const struct lqn_options *oth
 		double sum = 0;
 
 		for (guint k = 0; k < group->shares->len; k++) {
-			sum += g_array_index(group->shares, struct lqn_path_share, k).mean;
+			for (unsigned band = 0; band < LQN_PATH_BANDS; band++) {
+				sum += (double) g_array_index(group->shares, struct lqn_path_share, k).sum[band];
+			}
 		}
+		sum /= (double) group->requests;
 		ck_assert_double_eq_tol(sum, group->mean, group->mean * 0.05);
 	}
 	lqn_path_report_free(paths);
