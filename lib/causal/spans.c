@@ -13,7 +13,7 @@
 /* Process and thread, as they are called inside. */
 static int64_t inside_key(int32_t vpid, int32_t vtid)
 {
-	return (int64_t) vpid << 32 | (uint32_t) vtid;
+	return (int64_t) ((uint64_t) (uint32_t) vpid << 32 | (uint32_t) vtid);
 }
 
 void lqn_causal_name_inside(struct lqn_causal *c, struct lqn_thread *thread, int32_t vpid,
