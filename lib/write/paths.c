@@ -289,7 +289,7 @@ static void write_pieces(GString *out, const struct lqn_request_path *request)
 	lqn_table_print(&table, out, 2, 0);
 	lqn_table_clear(&table);
 	if (request->pieces->len > PIECES_MAX) {
-		g_string_append_printf(out, "  + %u more, in critical-path.json\n",
+		g_string_append_printf(out, "  + %u more, with path-files=\"json\"\n",
 			request->pieces->len - PIECES_MAX);
 	}
 }
@@ -472,7 +472,7 @@ static void write_delays(GString *out, const struct lqn_path_report *report)
 	lqn_table_print(&table, out, 2, 0);
 	lqn_table_clear(&table);
 	if (report->delays->len > shown) {
-		g_string_append_printf(out, "  + %u more, in critical-path.json\n",
+		g_string_append_printf(out, "  + %u more, with path-files=\"json\"\n",
 			report->delays->len - shown);
 	}
 }
