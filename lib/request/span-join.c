@@ -9,6 +9,7 @@
 #define BEGINS 4		/* how much surer a begin is than an end */
 #define LONGER 50000		/* ns that an invocation may be longer or shorter than a span for all that */
 #define SLACK 1000000		/* ns that a span may begin before its work, by its own clock */
+#define FAR (INT64_MAX / 16)	/* ns: nothing is farther off than that */
 
 /* ---- whose work it may be ---- */
 
@@ -77,7 +78,8 @@ static struct fit fit_of(const struct lqn_spans *spans, const struct lqn_span *s
 	struct fit fit = { it, span->begin + spans->ahead, span->end + spans->ahead, 0, 0 };
 
 	fit.until = end_of(it, fit.end);
-	fit.distance = BEGINS * ABS(it->begin - fit.begin) + ABS(fit.until - fit.end);
+	/* no time is so far off that it matters how far */
+	fit.distance = BEGINS * MIN(ABS(it->begin - fit.begin), FAR) + MIN(ABS(fit.until - fit.end), FAR);
 	return fit;
 }
 

@@ -19,7 +19,7 @@
 		for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) { \
 			tcase_add_test(tcase, tests[i]); \
 		} \
-		tcase_set_timeout(tcase, 60);	/* sanitizers are slow */ \
+		tcase_set_timeout(tcase, 300);	/* sanitizers are slow */ \
 		suite_add_tcase(suite, tcase); \
 		runner = srunner_create(suite); \
 		srunner_set_tap(runner, "-"); \
