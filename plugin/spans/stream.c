@@ -206,7 +206,7 @@ bool spans_trace_init(struct spans_trace *trace, bt_self_component *self)
 	bt_trace_class *tc = bt_trace_class_create(self);
 	bool ok;
 
-	*trace = (struct spans_trace) { NULL };
+	*trace = (struct spans_trace) { .sc = NULL };
 	ok = tc && create_classes(trace, self, tc);
 	if (ok) {
 		trace->trace = bt_trace_create(tc);
