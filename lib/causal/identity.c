@@ -215,9 +215,9 @@ static void forget(struct lqn_causal *c, struct lqn_thread *thread)
 static void bury(struct lqn_causal *c, const struct lqn_thread *thread)
 {
 	uint64_t *place = &c->dead[c->exits++ % LQN_DEAD_MAX];
-	struct lqn_thread *old = *place ? lqn_host_find_thread(&c->host, (int32_t) (uint32_t) *place) : NULL;
+	struct lqn_thread *old = *place ? lqn_host_find_key(&c->host, *place) : NULL;
 
-	if (old && old->key == *place && old->exited) {
+	if (old && old->exited) {
 		forget(c, old);
 	}
 	*place = thread->key;

@@ -31,12 +31,10 @@ void lqn_causal_name_inside(struct lqn_causal *c, struct lqn_thread *thread, int
 		return;		/* no namespace, or the outermost: it is found by its number */
 	}
 	other = g_hash_table_lookup(c->inside, &key);
-	if (other && *other != thread->key &&
-			lqn_host_find_thread(&c->host, (int32_t) (uint32_t) *other)) {
-		*other = AMBIGUOUS;	/* the first process of every container is 1 */
-	} else if (other) {
-		*other = thread->key;
-	} else {
+	if (other && *other != AMBIGUOUS) {
+		/* the first process of every container is 1 */
+		*other = *other != thread->key && lqn_host_find_key(&c->host, *other) ? AMBIGUOUS : thread->key;
+	} else if (!other) {
 		/* key and value in one piece */
 		int64_t *entry = g_new(int64_t, 2);
 
@@ -63,9 +61,9 @@ static struct lqn_thread *find_inside(struct lqn_causal *c, int32_t vpid, int32_
 	int64_t key = inside_key(vpid, vtid);
 	const uint64_t *found = g_hash_table_lookup(c->inside, &key);
 	struct lqn_thread *thread = found && *found != AMBIGUOUS ?
-		lqn_host_find_thread(&c->host, (int32_t) (uint32_t) *found) : NULL;
+		lqn_host_find_key(&c->host, *found) : NULL;
 
-	return thread && thread->key == *found && thread->vtid == vtid ? thread : NULL;
+	return thread && thread->vtid == vtid ? thread : NULL;
 }
 
 /* Of a thread that is older than the trace nobody may have told of which process it is. */

@@ -58,6 +58,13 @@ struct lqn_thread *lqn_host_find_thread(struct lqn_host_state *host, int32_t tid
 	return g_hash_table_lookup(host->threads, GINT_TO_POINTER(tid));
 }
 
+struct lqn_thread *lqn_host_find_key(struct lqn_host_state *host, uint64_t key)
+{
+	struct lqn_thread *thread = lqn_host_find_thread(host, (int32_t) (uint32_t) key);
+
+	return thread && thread->key == key ? thread : NULL;
+}
+
 struct lqn_thread *lqn_host_thread(struct lqn_host_state *host, int32_t tid)
 {
 	struct lqn_thread *thread = lqn_host_find_thread(host, tid);

@@ -183,6 +183,8 @@ void lqn_host_state_clear(struct lqn_host_state *host);
 struct lqn_thread *lqn_host_thread(struct lqn_host_state *host, int32_t tid);
 /* Likewise, NULL if there is none. */
 struct lqn_thread *lqn_host_find_thread(struct lqn_host_state *host, int32_t tid);
+/* The thread of that key; NULL: it is gone, whoever has its number now. */
+struct lqn_thread *lqn_host_find_key(struct lqn_host_state *host, uint64_t key);
 /* Forgets a thread and what it owns. */
 void lqn_host_drop_thread(struct lqn_host_state *host, struct lqn_thread *thread);
 

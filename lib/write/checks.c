@@ -130,7 +130,11 @@ static char *predicted_text(const struct lqn_predicted_value *value)
 	g_string_append_printf(text, "%s (was ", forms[value->what].unit);
 	lqn_text_append_short(text, value->measured * forms[value->what].scale);
 	if (value->measured > 0) {
-		g_string_append_printf(text, ", %+.1f %%", 100 * (value->predicted / value->measured - 1));
+		double more = 100 * (value->predicted / value->measured - 1);
+
+		g_string_append(text, more < 0 ? ", " : ", +");
+		lqn_text_append_fixed(text, more, 1);
+		g_string_append(text, " %");
 	}
 	g_string_append_c(text, ')');
 	return g_string_free(text, FALSE);

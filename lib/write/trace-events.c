@@ -153,14 +153,17 @@ static void print_states(struct out *out, const struct lqn_request_path *path, u
 static void print_work(struct out *out, const struct lqn_request_path *path, unsigned track,
 	const struct lqn_path_work *work)
 {
-	const char *what = work->entry ? work->entry : work->task;
-	g_autofree char *name = work->slack < 0 ? g_strdup(what) :
-		g_strdup_printf("%s, slack %.3f us", what, (double) work->slack / 1e3);
+	g_autoptr(GString) name = g_string_new(work->entry ? work->entry : work->task);
 
+	if (work->slack >= 0) {
+		g_string_append(name, ", slack ");
+		lqn_text_append_fixed(name, (double) work->slack / 1e3, 3);
+		g_string_append(name, " us");
+	}
 	if (work->begin < work->end) {
-		print_edge(out, "B", path->number, track, "work", name, work->begin);
+		print_edge(out, "B", path->number, track, "work", name->str, work->begin);
 		print_states(out, path, track, work);
-		print_edge(out, "E", path->number, track, "work", name, work->end);
+		print_edge(out, "E", path->number, track, "work", name->str, work->end);
 	}
 }
 

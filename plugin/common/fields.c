@@ -292,16 +292,12 @@ bool lqn_binding_is_of_file(const struct lqn_binding *binding)
 
 char *lqn_binding_host(const struct lqn_binding *binding, const bt_event *event)
 {
-	char *host;
+	const bt_field *field = binding->host.shape != LQN_SHAPE_STRING ? NULL :
+		lqn_access_borrow(&binding->host, bt_event_borrow_payload_field_const(event));
+	char *host = field ? lqn_access_dup_text(&binding->host, field) : NULL;
 
-	if (binding->host.shape != LQN_SHAPE_STRING) {
-		return NULL;
-	}
-	host = lqn_access_dup_text(&binding->host, lqn_access_borrow(&binding->host,
-		bt_event_borrow_payload_field_const(event)));
-	if (*host == '\0') {
-		g_free(host);
-		host = NULL;
+	if (host && *host == '\0') {
+		g_clear_pointer(&host, g_free);
 	}
 	return host;
 }

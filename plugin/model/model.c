@@ -684,7 +684,9 @@ static bool finish(struct model *model, const char *partial)
 		g_clear_error(&error);
 		return false;
 	}
-	ask_solver(model, result);
+	if (model->interval.ns == 0) {
+		ask_solver(model, result);
+	}
 	result->partial = g_strdup(partial);
 	paths->partial = g_strdup(partial);
 	ok = write_results(model, result, paths);

@@ -73,6 +73,18 @@ START_TEST(numbers_of_two_namespaces_are_nobodys)
 }
 END_TEST
 
+START_TEST(numbers_of_three_namespaces_are_nobodys)
+{
+	start();
+	feed(f, "3 c0 inside 200 1 1\n3 c0 inside 100 1 1\n3 c0 inside 300 1 1\n6 c0 sw 101>0 S\n"
+		"10 c0 span told 1 1 1");
+	finish();
+	feed_expect(f, "span span=1 pid=1 evidence=inferred");
+	ck_assert_uint_eq(feed_count(f, "span span=1 thread=300"), 0);
+	feed_free(f);
+}
+END_TEST
+
 START_TEST(spans_do_not_begin_the_trace)
 {
 	f = feed_new("6.1.0");
@@ -89,4 +101,4 @@ START_TEST(spans_do_not_begin_the_trace)
 END_TEST
 
 SUITE("places", the_tracers_thread_is_believed, what_a_program_says_must_fit_together, numbers_of_a_namespace_are_understood,
-	numbers_of_two_namespaces_are_nobodys, spans_do_not_begin_the_trace)
+	numbers_of_two_namespaces_are_nobodys, numbers_of_three_namespaces_are_nobodys, spans_do_not_begin_the_trace)

@@ -259,6 +259,7 @@ START_TEST(locale_with_decimal_comma_changes_nothing)
 	GString *before[] = {
 		lqn_write_lqnx(model), lqn_write_lqn(model), lqn_write_json(model),
 		lqn_write_paths(report), lqn_write_summary(model, report),
+		lqn_write_path_json(report), lqn_write_folded(report), lqn_write_trace_events(report),
 	};
 	bool found = false;
 
@@ -271,6 +272,7 @@ START_TEST(locale_with_decimal_comma_changes_nothing)
 	GString *after[] = {
 		lqn_write_lqnx(model), lqn_write_lqn(model), lqn_write_json(model),
 		lqn_write_paths(report), lqn_write_summary(model, report),
+		lqn_write_path_json(report), lqn_write_folded(report), lqn_write_trace_events(report),
 	};
 	setlocale(LC_ALL, "C");
 	for (size_t i = 0; i < G_N_ELEMENTS(before); i++) {
