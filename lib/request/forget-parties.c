@@ -217,6 +217,23 @@ static void forget_words(struct lqn_analysis *a, struct lqn_party *host)
 	g_hash_table_foreach_remove(host->words, word_goes, NULL);
 }
 
+/* Processes of threads that stay. */
+static void mark_units(struct lqn_party *host)
+{
+	GHashTableIter iter;
+	gpointer value;
+
+	g_hash_table_iter_init(&iter, host->units);
+	while (g_hash_table_iter_next(&iter, NULL, &value)) {
+		((struct lqn_unit *) value)->needed = false;
+	}
+	for (guint k = 0; k < host->by_age->len; k++) {
+		struct lqn_actor *actor = host->by_age->pdata[k];
+
+		actor->unit->needed |= actor->needed;
+	}
+}
+
 static void forget_actors(struct lqn_analysis *a, struct lqn_party *host)
 {
 	guint n = 0;
@@ -227,7 +244,6 @@ static void forget_actors(struct lqn_analysis *a, struct lqn_party *host)
 	while (g_hash_table_iter_next(&iter, NULL, &value)) {
 		struct lqn_unit *unit = value;
 
-		unit->needed = false;
 		unit->main = unit->main && unit->main->needed ? unit->main : NULL;
 	}
 	forget_words(a, host);
@@ -235,7 +251,6 @@ static void forget_actors(struct lqn_analysis *a, struct lqn_party *host)
 		struct lqn_actor *actor = host->by_age->pdata[k];
 
 		if (actor->needed) {
-			actor->unit->needed = true;
 			actor->parent = actor->parent && actor->parent->needed ? actor->parent : NULL;
 			host->by_age->pdata[n++] = actor;
 		}
@@ -253,7 +268,6 @@ static void forget_actors(struct lqn_analysis *a, struct lqn_party *host)
 		}
 	}
 	g_ptr_array_set_size(host->by_age, (gint) n);
-	lqn_roles_forget(host);
 	g_hash_table_foreach_remove(host->units, unit_goes, NULL);
 }
 
@@ -263,6 +277,11 @@ uint64_t lqn_parties_forget(struct lqn_analysis *a)
 
 	for (guint i = 0; i < a->hosts->len; i++) {
 		mark_families(a->hosts->pdata[i]);
+		mark_units(a->hosts->pdata[i]);
+	}
+	/* before any process goes: a flow may be between hosts */
+	for (guint i = 0; i < a->hosts->len; i++) {
+		lqn_roles_forget(a->hosts->pdata[i]);
 	}
 	for (guint i = 0; i < a->hosts->len; i++) {
 		struct lqn_party *host = a->hosts->pdata[i];

@@ -6,6 +6,7 @@
 #include "channel/internal.h"
 #include "layout/layout.h"
 #include "request/internal.h"
+#include "request/sync.h"
 #include "suite.h"
 
 /* ---- the filter's engine ---- */
@@ -129,6 +130,38 @@ START_TEST(messages_that_nobody_receives_are_bounded_in_all)
 }
 END_TEST
 
+START_TEST(a_flow_between_hosts_stays_as_long_as_both_its_processes)
+{
+	enum { LIVES = 1, GONE = 2 };
+	struct lqn_analysis *a = analysis();
+	struct lqn_event thread = { .type = LQN_EV_THREAD, .ts = 1000 };
+	struct lqn_unit *units[2];
+	struct lqn_party *hosts[2];
+
+	lqn_analysis_host(a, "other");
+	thread.thread.thread = thread.thread.pid = LIVES;
+	thread.thread.comm = thread.thread.exe = "it";
+	for (unsigned i = 0; i < 2; i++) {
+		lqn_analysis_event(a, i, &thread);
+		hosts[i] = a->hosts->pdata[i];
+		units[i] = lqn_party_unit(hosts[i], LIVES);
+	}
+	lqn_sync_flush(a->sync);
+	for (unsigned i = 0; i < 2; i++) {
+		lqn_roles_count(hosts[i], units[0], units[1]);
+		lqn_roles_count(hosts[i], lqn_party_unit(hosts[0], GONE), units[1]);
+	}
+	for (unsigned round = 0; round < 2; round++) {
+		lqn_parties_forget(a);
+		for (unsigned i = 0; i < 2; i++) {
+			ck_assert_uint_eq(g_hash_table_size(hosts[i]->flows), 1);
+			ck_assert(lqn_party_unit(hosts[i], LIVES) == units[i]);
+		}
+	}
+	lqn_analysis_free(a);
+}
+END_TEST
+
 START_TEST(names_are_bounded)
 {
 	struct lqn_analysis *a;
@@ -176,5 +209,6 @@ START_TEST(a_chain_of_names_for_one_word_is_gone_through_once)
 END_TEST
 
 SUITE("bounds", the_dead_are_forgotten_even_if_nobody_says_that_their_number_is_free,
-	messages_that_nobody_reads_are_bounded_in_all, messages_that_nobody_receives_are_bounded_in_all, names_are_bounded,
+	messages_that_nobody_reads_are_bounded_in_all, messages_that_nobody_receives_are_bounded_in_all,
+	a_flow_between_hosts_stays_as_long_as_both_its_processes, names_are_bounded,
 	a_chain_of_names_for_one_word_is_gone_through_once)
