@@ -93,8 +93,7 @@ static void enter_receive(struct lqn_step *step, struct lqn_open_call *call)
 
 static void enter_on_fd(struct lqn_step *step, struct lqn_open_call *call)
 {
-	lqn_call_set_object(
-		call, lqn_fd_table_get(lqn_causal_fds(step->causal, step->thread), call->arg[0]));
+	lqn_call_set_object(call, lqn_step_object(step, call->arg[0]));
 }
 
 static void enter_accept(struct lqn_step *step, struct lqn_open_call *call)

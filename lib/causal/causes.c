@@ -10,15 +10,13 @@
 
 #include <string.h>
 
+#include "causal/descriptors.h"
+
 /*
  * A close ends on the way back to the program, after the event that says that the call returned
  * (delayed fput(), Linux up to 6.5).
  */
 #define AFTER_CLOSE_NS 20000
-/* What comes so soon after an interrupt is of its end. */
-#define AFTER_IRQ_NS 1500
-
-#define BLOCKED_FOR_GOOD 2	/* uninterruptible: not for what others send */
 #define STOPPED 4
 
 /*
@@ -144,7 +142,7 @@ static enum lqn_cause by_its_end(const struct lqn_thread *by, const struct lqn_t
 static bool serves_fault(const struct lqn_step *step, const struct lqn_thread *by)
 {
 	struct lqn_object *object = by->call.kind != LQN_CALL_IOCTL ? NULL :
-		lqn_fd_table_get(lqn_causal_fds(step->causal, step->thread), by->call.arg[0]);
+		lqn_step_object(step, by->call.arg[0]);
 
 	return object && object->kind == LQN_OBJ_NOTIFY;
 }
@@ -170,7 +168,7 @@ static enum lqn_cause in_call(const struct lqn_step *step, const struct lqn_thre
 	if (target->call.kind == LQN_CALL_NONE) {
 		return serves_fault(step, by) ? LQN_CAUSE_FAULT : LQN_CAUSE_HIDDEN;
 	}
-	if (state == BLOCKED_FOR_GOOD) {
+	if (state == LQN_BLOCKED_FOR_GOOD) {
 		return LQN_CAUSE_HIDDEN;
 	}
 	if (waits == LQN_CLASS_RECEIVE && awaits_notice(target) && (class == LQN_CLASS_FILE ||
@@ -214,7 +212,7 @@ static enum lqn_cause out_of_calls(const struct lqn_step *step, const struct lqn
 	if (target->kernel || awaits_notice(target)) {
 		return LQN_CAUSE_FAULT;
 	}
-	if (target->state == LQN_THREAD_BLOCKED && target->block_state == BLOCKED_FOR_GOOD &&
+	if (target->state == LQN_THREAD_BLOCKED && target->block_state == LQN_BLOCKED_FOR_GOOD &&
 			target->process && target->process == by->process) {
 		return LQN_CAUSE_HIDDEN;	/* as a rule, the lock of its memory map */
 	}
@@ -229,10 +227,8 @@ static enum lqn_cause out_of_calls(const struct lqn_step *step, const struct lqn
 static bool is_left_to_ksoftirqd(const struct lqn_step *step, const struct lqn_thread *target,
 	bool in_a_call)
 {
-	int64_t last = step->cpu->last_hardirq;
-
 	return target->kernel && strncmp(target->comm, "ksoftirqd/", 10) == 0 &&
-		(!in_a_call || (last != INT64_MIN && step->rec->ts - last <= AFTER_IRQ_NS));
+		(!in_a_call || lqn_cpu_is_after_irq(step->cpu, step->rec->ts));
 }
 
 static enum lqn_cause cause_of(const struct lqn_step *step, const struct lqn_thread *target)

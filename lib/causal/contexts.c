@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* A softirq that begins so soon after an interrupt was raised by it. */
+/* What comes so soon after an interrupt is of its end: a softirq was raised by it. */
 #define AFTER_IRQ_NS 1500
 /* A handler that leaves the rest to its thread wakes it so soon after it has returned. */
 #define IRQ_THREAD_NS 5000
@@ -46,6 +46,11 @@ bool lqn_cpu_in_task(const struct lqn_cpu *cpu)
 	return cpu->depth == 0 || cpu->stack[cpu->depth - 1].own;
 }
 
+bool lqn_cpu_is_after_irq(const struct lqn_cpu *cpu, int64_t ts)
+{
+	return cpu->last_hardirq != INT64_MIN && ts - cpu->last_hardirq <= AFTER_IRQ_NS;
+}
+
 static bool enters_by_itself(const struct lqn_step *step)
 {
 	const struct lqn_cpu *cpu = step->cpu;
@@ -61,7 +66,7 @@ static bool enters_by_itself(const struct lqn_step *step)
 	if (step->thread->call.kind == LQN_CALL_NONE) {
 		return cpu->sent_to_self;
 	}
-	return cpu->last_hardirq == INT64_MIN || step->rec->ts - cpu->last_hardirq > AFTER_IRQ_NS;
+	return !lqn_cpu_is_after_irq(cpu, step->rec->ts);
 }
 
 void lqn_step_softirq_raise(struct lqn_step *step)

@@ -18,7 +18,6 @@
 #define F_DUPFD_CLOEXEC_ 1030
 #define CLOSE_RANGE_CLOEXEC_ 4
 #define TFD_TIMER_ABSTIME_ 1
-#define IPC_RMID_ 0
 #define S_IFMT_ 0170000
 #define S_IFIFO_ 0010000
 
@@ -50,15 +49,19 @@ static void put_fd(struct lqn_step *step, int64_t fd, struct lqn_object *object)
 	lqn_fd_table_set(lqn_causal_fds(step->causal, step->thread), fd, object);
 }
 
+struct lqn_object *lqn_step_object(const struct lqn_step *step, int64_t fd)
+{
+	return lqn_fd_table_get(lqn_causal_fds(step->causal, step->thread), fd);
+}
+
 struct lqn_object *lqn_step_channel(struct lqn_step *step, int64_t fd)
 {
-	struct lqn_fd_table *fds = lqn_causal_fds(step->causal, step->thread);
-	struct lqn_object *object = lqn_fd_table_get(fds, fd);
+	struct lqn_object *object = lqn_step_object(step, fd);
 
 	if (!object && is_fd(fd)) {
 		object = make(step, LQN_OBJ_UNKNOWN);
 		object->preexisting = true;
-		lqn_fd_table_set(fds, fd, object);
+		put_fd(step, fd, object);
 	}
 	return object;
 }
@@ -210,8 +213,7 @@ void lqn_exit_dup(struct lqn_step *step, struct lqn_open_call *call, int64_t ret
 	int64_t cpu)
 {
 	if (ret >= 0) {
-		put_fd(step, ret,
-			lqn_fd_table_get(lqn_causal_fds(step->causal, step->thread), call->arg[0]));
+		put_fd(step, ret, lqn_step_object(step, call->arg[0]));
 	}
 }
 
@@ -267,8 +269,7 @@ void lqn_exit_notice(struct lqn_step *step, struct lqn_open_call *call, int64_t 
 void lqn_exit_timerfd_settime(struct lqn_step *step, struct lqn_open_call *call, int64_t ret,
 	int64_t cpu)
 {
-	struct lqn_object *object = lqn_fd_table_get(
-		lqn_causal_fds(step->causal, step->thread), call->arg[0]);
+	struct lqn_object *object = lqn_step_object(step, call->arg[0]);
 
 	if (object && ret >= 0) {
 		object->armed = true;
@@ -280,20 +281,12 @@ void lqn_exit_pidfd_getfd(struct lqn_step *step, struct lqn_open_call *call, int
 	int64_t cpu)
 {
 	struct lqn_causal *c = step->causal;
-	struct lqn_object *pidfd = lqn_fd_table_get(lqn_causal_fds(c, step->thread), call->arg[0]);
+	struct lqn_object *pidfd = lqn_step_object(step, call->arg[0]);
 	struct lqn_process *other = pidfd && pidfd->pid > 0 ?
 		lqn_host_find_process(&c->host, pidfd->pid) : NULL;
 
 	if (is_fd(ret)) {
 		put_fd(step, ret, other && other->fds ?
 			lqn_fd_table_get(other->fds, call->arg[1]) : NULL);
-	}
-}
-
-void lqn_exit_msgctl(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
-{
-	if (ret >= 0 && (call->arg[1] & 0xff) == IPC_RMID_) {
-		lqn_channel_forget_ipc(&step->causal->channels, LQN_OBJ_QUEUE,
-			(int32_t) call->arg[0]);
 	}
 }

@@ -5,6 +5,8 @@
 /* Private to lib/causal: what calls do to descriptors, for the table of calls.c. */
 #include "causal/engine.h"
 
+/* What the descriptor stands for; NULL: nothing known. */
+struct lqn_object *lqn_step_object(const struct lqn_step *step, int64_t fd);
 /*
  * The object of a descriptor that a call moves bytes through, borrowed; one that came from nowhere
  * is made up. NULL: `fd` is none.
@@ -47,7 +49,6 @@ void lqn_exit_timerfd_settime(struct lqn_step *step, struct lqn_open_call *call,
 	int64_t cpu);
 void lqn_exit_pidfd_getfd(struct lqn_step *step, struct lqn_open_call *call, int64_t ret,
 	int64_t cpu);
-void lqn_exit_msgctl(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu);
 void lqn_exit_close_range(struct lqn_step *step, struct lqn_open_call *call, int64_t ret,
 	int64_t cpu);
 

@@ -19,11 +19,17 @@ static bool is_of(const struct lqn_io *io, const struct lqn_record *rec)
 	return io->begin > 0 && io->device == rec->block.dev && io->sector == rec->block.sector;
 }
 
+/* Who the trace says. */
+static struct lqn_thread *named(const struct lqn_step *step)
+{
+	return step->rec->block.tid > 0 ?
+		lqn_host_find_thread(&step->causal->host, step->rec->block.tid) : NULL;
+}
+
 /* Whose request it is: who the trace says, else who runs. */
 static struct lqn_thread *owner(const struct lqn_step *step)
 {
-	struct lqn_thread *thread = step->rec->block.tid > 0 ?
-		lqn_host_find_thread(&step->causal->host, step->rec->block.tid) : NULL;
+	struct lqn_thread *thread = named(step);
 
 	return thread ? thread : lqn_cpu_in_task(step->cpu) ? step->thread : NULL;
 }
@@ -51,8 +57,7 @@ void lqn_step_block_issue(struct lqn_step *step)
 {
 	struct lqn_record *rec = step->rec;
 	struct lqn_io *io = slot_of(step->causal, rec);
-	struct lqn_thread *thread = rec->block.tid > 0 ?
-		lqn_host_find_thread(&step->causal->host, rec->block.tid) : NULL;
+	struct lqn_thread *thread = named(step);
 
 	if (thread) {
 		thread->device = rec->block.dev;

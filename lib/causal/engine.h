@@ -127,6 +127,8 @@ void lqn_step_softirq_raise(struct lqn_step *step);
 void lqn_step_state_irq(struct lqn_step *step);
 /* True if an event on the CPU is the doing of its thread, not of an interrupt. */
 bool lqn_cpu_in_task(const struct lqn_cpu *cpu);
+/* True if an interrupt has ended on the CPU just before. */
+bool lqn_cpu_is_after_irq(const struct lqn_cpu *cpu, int64_t ts);
 /* The waker of `target` at this step. */
 struct lqn_waker lqn_step_waker(const struct lqn_step *step, const struct lqn_thread *target);
 

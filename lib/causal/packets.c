@@ -211,9 +211,7 @@ void lqn_step_packet_copy(struct lqn_step *step)
 	}
 	object = lqn_object_real(step->thread->call.object);
 	if (object && object->kind == LQN_OBJ_TCP && !object->has_tuple) {
-		struct lqn_tuple tuple = {
-			slot->tuple.daddr, slot->tuple.saddr, slot->tuple.dport, slot->tuple.sport
-		};
+		struct lqn_tuple tuple = lqn_tuple_reverse(&slot->tuple);
 
 		lqn_channel_set_tuple(object, &tuple);
 	}

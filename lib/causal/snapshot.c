@@ -34,7 +34,7 @@ void lqn_causal_forget_foretold(struct lqn_causal *c, int32_t tid)
 	if (!c->foretold || !g_hash_table_remove(c->foretold, GINT_TO_POINTER(tid))) {
 		return;
 	}
-	process = g_hash_table_lookup(c->host.processes, GINT_TO_POINTER(tid));
+	process = lqn_host_find_process(&c->host, tid);
 	if (process && process->threads == 0) {
 		lqn_host_drop_process(&c->host, process);
 	}

@@ -161,7 +161,7 @@ static void count_disk(struct lqn_thread *thread, int64_t end)
 	if (thread->wake.ts >= 0 && thread->wake.cause == LQN_CAUSE_HIDDEN) {
 		return;		/* for whoever woke it, in the same file perhaps */
 	}
-	if (thread->block_state == 2 && (lqn_call_class(call->kind) == LQN_CLASS_FILE ||
+	if (thread->block_state == LQN_BLOCKED_FOR_GOOD && (lqn_call_class(call->kind) == LQN_CLASS_FILE ||
 			(call->object && call->object->kind == LQN_OBJ_FILE))) {
 		call->disk_waits++;
 		call->disk_ns += (thread->wake.ts >= 0 ? thread->wake.ts : end) - thread->since;

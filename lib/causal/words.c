@@ -185,8 +185,7 @@ void lqn_exit_record_lock(struct lqn_step *step, struct lqn_open_call *call, int
 
 void lqn_enter_closing_lock(struct lqn_step *step, struct lqn_open_call *call)
 {
-	struct lqn_object *object = lqn_fd_table_get(
-		lqn_causal_fds(step->causal, step->thread), call->arg[0]);
+	struct lqn_object *object = lqn_step_object(step, call->arg[0]);
 
 	if (object && object->kind == LQN_OBJ_FILE && object->pid == pid_of(step)) {
 		lqn_call_set_object(call, object);
@@ -217,13 +216,24 @@ void lqn_exit_semop(struct lqn_step *step, struct lqn_open_call *call, int64_t r
 	}
 }
 
+/* An object of System V is removed by its number. */
+static void remove_ipc(struct lqn_step *step, const struct lqn_open_call *call,
+	enum lqn_object_kind kind, int64_t ret)
+{
+	if (ret >= 0 && (call->arg[1] & 0xff) == IPC_RMID_) {
+		lqn_channel_forget_ipc(&step->causal->channels, kind, (int32_t) call->arg[0]);
+	}
+}
+
 void lqn_exit_semctl(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
 {
 	if (call->n_woken > 0) {
 		tell_wake(step, call, cpu);
 	}
-	if (ret >= 0 && (call->arg[1] & 0xff) == IPC_RMID_) {
-		lqn_channel_forget_ipc(&step->causal->channels, LQN_OBJ_SEMAPHORE,
-			(int32_t) call->arg[0]);
-	}
+	remove_ipc(step, call, LQN_OBJ_SEMAPHORE, ret);
+}
+
+void lqn_exit_msgctl(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu)
+{
+	remove_ipc(step, call, LQN_OBJ_QUEUE, ret);
 }

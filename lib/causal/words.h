@@ -16,6 +16,7 @@ void lqn_exit_record_lock(struct lqn_step *step, struct lqn_open_call *call, int
 void lqn_enter_semop(struct lqn_step *step, struct lqn_open_call *call);
 void lqn_exit_semop(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu);
 void lqn_exit_semctl(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu);
+void lqn_exit_msgctl(struct lqn_step *step, struct lqn_open_call *call, int64_t ret, int64_t cpu);
 /* A close gives back the lock that its process has on the file. */
 void lqn_enter_closing_lock(struct lqn_step *step, struct lqn_open_call *call);
 void lqn_exit_closing_lock(struct lqn_step *step, struct lqn_open_call *call, int64_t ret,

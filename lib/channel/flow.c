@@ -10,11 +10,6 @@
  */
 #include "channel/internal.h"
 
-static bool is_local(const struct lqn_channels *channels, uint64_t address, uint64_t other)
-{
-	return address == other || g_hash_table_contains(channels->addresses, &address);
-}
-
 static void forget_oldest(struct lqn_channels *channels)
 {
 	struct lqn_object *it = g_queue_pop_head(&channels->flow_order);
@@ -72,7 +67,7 @@ static void set_peers(struct lqn_object *flow, struct lqn_object *peer)
 
 struct lqn_object *lqn_channel_flow(struct lqn_channels *channels, const struct lqn_tuple *tuple, uint64_t maker)
 {
-	struct lqn_tuple reverse = { tuple->daddr, tuple->saddr, tuple->dport, tuple->sport };
+	struct lqn_tuple reverse = lqn_tuple_reverse(tuple);
 	struct lqn_object *flow = g_hash_table_lookup(channels->flows, tuple), *peer;
 
 	if (flow) {
@@ -81,7 +76,7 @@ struct lqn_object *lqn_channel_flow(struct lqn_channels *channels, const struct 
 	make_room(channels);
 	flow = add(channels, tuple, maker);
 	peer = g_hash_table_lookup(channels->flows, &reverse);
-	if (!peer && is_local(channels, tuple->daddr, tuple->saddr)) {
+	if (!peer && lqn_channel_is_local(channels, tuple->daddr, tuple->saddr)) {
 		peer = add(channels, &reverse, 0);
 	}
 	if (peer) {
@@ -114,9 +109,9 @@ void lqn_channel_own(struct lqn_object *socket, uint64_t address, uint16_t port)
 
 void lqn_channel_datagram(struct lqn_channels *channels, const struct lqn_tuple *tuple, int64_t ts, int64_t bytes)
 {
-	struct lqn_tuple reverse = { tuple->daddr, tuple->saddr, tuple->dport, tuple->sport };
+	struct lqn_tuple reverse = lqn_tuple_reverse(tuple);
 
-	if (!is_local(channels, tuple->saddr, tuple->daddr)) {
+	if (!lqn_channel_is_local(channels, tuple->saddr, tuple->daddr)) {
 		make_room(channels);
 		lqn_channel_arrived(lqn_object_real(mailbox_of(channels, tuple->daddr, tuple->dport)),
 			lqn_channel_flow(channels, &reverse, 0)->id, ts, bytes);

@@ -71,4 +71,7 @@ void lqn_channel_closed(struct lqn_object *object);
  */
 void lqn_channel_leave_lines(struct lqn_object *object);
 
+/* True for an address of the host, on which `other` talks to it. */
+bool lqn_channel_is_local(const struct lqn_channels *channels, uint64_t address, uint64_t other);
+
 #endif

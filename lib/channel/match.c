@@ -73,7 +73,13 @@ static void drop(struct lqn_channels *channels, struct lqn_message **head, struc
 	channels->messages--;
 }
 
-static void clear_messages(struct lqn_object *object)
+static void drop_message(struct lqn_object *object, struct lqn_message *message)
+{
+	drop(object->channels, &object->messages, &object->messages_last, message);
+	object->n_messages--;
+}
+
+void lqn_channel_forget_messages(struct lqn_object *object)
 {
 	while (object->messages) {
 		drop(object->channels, &object->messages, &object->messages_last, object->messages);
@@ -87,7 +93,7 @@ static void clear_messages(struct lqn_object *object)
 /* Nobody reads what is sent here, nobody traced at least. */
 static void overrun(struct lqn_object *object)
 {
-	clear_messages(object);
+	lqn_channel_forget_messages(object);
 	object->untracked = true;
 	object->channels->overruns++;
 }
@@ -162,8 +168,7 @@ void lqn_channel_send_end(struct lqn_object *object, uint64_t from, uint64_t seq
 			message->bytes = bytes;
 			message->ended = ts;
 		} else {
-			drop(to->channels, &to->messages, &to->messages_last, message);
-			to->n_messages--;
+			drop_message(to, message);
 		}
 		lqn_channel_drain(to);
 	} else if ((message = find(object->unsent_last, from, seq))) {
@@ -191,8 +196,7 @@ static void drop_stale(struct lqn_object *object, int64_t since, int64_t least)
 	}
 	while ((message = object->messages) && there > 0 && there >= least) {
 		there -= message->bytes;
-		drop(object->channels, &object->messages, &object->messages_last, message);
-		object->n_messages--;
+		drop_message(object, message);
 		object->channels->stale++;
 	}
 }
@@ -207,15 +211,9 @@ void lqn_channel_arrived(struct lqn_object *mailbox, uint64_t to, int64_t ts, in
 	message->bytes = bytes;
 	insert(&mailbox->messages, &mailbox->messages_last, message);
 	if (++mailbox->n_messages > LQN_DOUBT_MAX && mailbox->fds == 0) {
-		drop(mailbox->channels, &mailbox->messages, &mailbox->messages_last, mailbox->messages);
-		mailbox->n_messages--;
+		drop_message(mailbox, mailbox->messages);
 	}
 	lqn_channel_drain(mailbox);
-}
-
-void lqn_channel_forget_messages(struct lqn_object *object)
-{
-	clear_messages(object);
 }
 
 void lqn_channel_move_held(struct lqn_object *from, struct lqn_object *to)
@@ -241,11 +239,10 @@ void lqn_channel_forward_unsent(struct lqn_object *from, struct lqn_object *to)
 	struct lqn_message *message;
 
 	while ((message = from->unsent)) {
-		take_out(&from->unsent, &from->unsent_last, message);
 		if (to->untracked) {
-			g_free(message);
-			to->channels->messages--;
+			drop(from->channels, &from->unsent, &from->unsent_last, message);
 		} else {
+			take_out(&from->unsent, &from->unsent_last, message);
 			insert(&to->messages, &to->messages_last, message);
 			to->n_messages++;
 		}
@@ -389,8 +386,7 @@ static enum progress take_one(struct lqn_object *object, struct lqn_held *held)
 		object->from_thread = message->thread;
 		object->from_sent = message->sent;
 	}
-	drop(object->channels, &object->messages, &object->messages_last, message);
-	object->n_messages--;
+	drop_message(object, message);
 	return DONE;
 }
 
@@ -406,8 +402,7 @@ static enum progress take_all(struct lqn_object *object, struct lqn_held *held)
 	}
 	while (object->messages && object->messages->sent <= held->end) {
 		note(held, object->messages, true);
-		drop(object->channels, &object->messages, &object->messages_last, object->messages);
-		object->n_messages--;
+		drop_message(object, object->messages);
 	}
 	return DONE;
 }
@@ -429,8 +424,7 @@ static enum progress take_bytes(struct lqn_object *object, struct lqn_held *held
 		message->bytes -= n;
 		note(held, message, message->bytes == 0);
 		if (message->bytes == 0) {
-			drop(object->channels, &object->messages, &object->messages_last, object->messages);
-			object->n_messages--;
+			drop_message(object, object->messages);
 		}
 	}
 	return DONE;

@@ -22,17 +22,6 @@ struct lqn_object *lqn_object_pin(struct lqn_object *object)
 	return object;
 }
 
-static void free_messages(struct lqn_channels *channels, struct lqn_message *message)
-{
-	while (message) {
-		struct lqn_message *next = message->next;
-
-		g_free(message);
-		channels->messages--;
-		message = next;
-	}
-}
-
 static void object_free(struct lqn_object *object)
 {
 	struct lqn_channels *channels = object->channels;
@@ -44,8 +33,7 @@ static void object_free(struct lqn_object *object)
 	if (object->name && g_hash_table_lookup(channels->by_path, object->name) == object) {
 		g_hash_table_remove(channels->by_path, object->name);
 	}
-	free_messages(channels, object->messages);
-	free_messages(channels, object->unsent);
+	lqn_channel_forget_messages(object);
 	while (object->held) {
 		struct lqn_held *next = object->held->next;
 

@@ -21,6 +21,12 @@ struct lqn_tuple {
 	uint16_t sport, dport;
 };
 
+/* Likewise, seen from the other end. */
+static inline struct lqn_tuple lqn_tuple_reverse(const struct lqn_tuple *tuple)
+{
+	return (struct lqn_tuple) { tuple->daddr, tuple->saddr, tuple->dport, tuple->sport };
+}
+
 /* A message in a channel. */
 struct lqn_message {
 	struct lqn_message *next, *prev;	/* owned by the queue */

@@ -388,9 +388,14 @@ void lqn_channel_name_by_tuple(struct lqn_object *object)
 	object->name = g_string_free(name, FALSE);
 }
 
+bool lqn_channel_is_local(const struct lqn_channels *channels, uint64_t address, uint64_t other)
+{
+	return address == other || g_hash_table_contains(channels->addresses, &address);
+}
+
 void lqn_channel_set_tuple(struct lqn_object *object, const struct lqn_tuple *tuple)
 {
-	struct lqn_tuple reverse = { tuple->daddr, tuple->saddr, tuple->dport, tuple->sport };
+	struct lqn_tuple reverse = lqn_tuple_reverse(tuple);
 	struct lqn_object *same, *peer;
 	GHashTable *by_tuple;
 
@@ -418,8 +423,7 @@ void lqn_channel_set_tuple(struct lqn_object *object, const struct lqn_tuple *tu
 	}
 	if (peer && !peer->closed) {
 		lqn_channel_pair(object, peer, LQN_CERTAIN);
-	} else if (tuple->saddr != tuple->daddr &&
-			!g_hash_table_contains(object->channels->addresses, &tuple->daddr)) {
+	} else if (!lqn_channel_is_local(object->channels, tuple->daddr, tuple->saddr)) {
 		object->remote = true;
 		lqn_channel_announce(object, true);
 		lqn_channel_drain(object);

@@ -64,7 +64,7 @@ enum lqn_cause {
 	LQN_CAUSE_WORKER,	/* woken by a kernel thread */
 	LQN_CAUSE_THREAD,	/* woken by a thread that had something for it to do */
 	LQN_CAUSE_FAULT,	/* woken by a page fault, or as one was served by a program */
-	/* woken on an idle CPU: by an interrupt that is not traced; `via` = the CPU */
+	/* by an interrupt that is not traced: on an idle CPU, on top of a program, left to ksoftirqd; `via` = the CPU */
 	LQN_CAUSE_INTERRUPT,
 	LQN_CAUSE_LOCK,		/* woken as a lock of a file, `via`, was given back */
 	LQN_CAUSE_SEMAPHORE,	/* woken inside an operation on the System V semaphores `via` */
@@ -194,14 +194,14 @@ struct lqn_event {
 			int64_t bytes, sent;	/* sent: begin of the first one's send */
 			uint32_t count;
 		} receive;
-		/* a futex wait that blocked, or found that it need not (blocked = 0) */
+		/* a wait for a word that blocked, or found that it need not (blocked = 0) */
 		struct {
 			uint64_t thread, object;
 			int64_t begin, end, cpu_begin, cpu_end, ret;
 			uint32_t blocked;
 		} futex_wait;
 		/*
-		 * a futex wake; one event for each thread woken (index 0, 1, …), or one with woken
+		 * a word given back; one event for each thread woken (index 0, 1, …), or one with woken
 		 * = 0
 		 */
 		struct {

@@ -404,6 +404,18 @@ struct lqn_snapshot *lqn_snapshot_read(const char *file, GError **error)
 
 /* ---- questions ---- */
 
+const struct lqn_snapshot *lqn_snapshot_find(const GPtrArray *snapshots, const char *host)
+{
+	for (guint i = 0; snapshots && i < snapshots->len; i++) {
+		const struct lqn_snapshot *snapshot = snapshots->pdata[i];
+
+		if (strcmp(snapshot->host, host) == 0) {
+			return snapshot;
+		}
+	}
+	return NULL;
+}
+
 const struct lqn_snapshot_process *lqn_snapshot_process(const struct lqn_snapshot *snapshot, uint32_t pid, const char *comm, bool born)
 {
 	const GPtrArray *same = g_hash_table_lookup(snapshot->by_pid, GUINT_TO_POINTER(pid));

@@ -57,6 +57,8 @@ struct lqn_snapshot *lqn_snapshot_read(const char *file, GError **error);
 /* The same of a text; `file` is its name in errors. */
 struct lqn_snapshot *lqn_snapshot_parse(const char *text, const char *file, GError **error);
 void lqn_snapshot_free(struct lqn_snapshot *snapshot);
+/* The snapshot of a host; borrowed; NULL: none. snapshots: struct lqn_snapshot; may be NULL. */
+const struct lqn_snapshot *lqn_snapshot_find(const GPtrArray *snapshots, const char *host);
 
 /*
  * The process that has the id and the name; of several the last one. comm: NULL: any name will do; born: it began within the trace, so

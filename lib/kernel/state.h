@@ -35,7 +35,8 @@ struct lqn_waker {
 	int32_t cpu;		/* where it was woken */
 };
 
-#define LQN_WOKEN_MAX 16	/* threads kept that one futex wake woke */
+#define LQN_WOKEN_MAX 16	/* threads kept that one call woke which gives a word back */
+#define LQN_BLOCKED_FOR_GOOD 2	/* uninterruptible: not for what others send */
 
 struct lqn_thread;
 

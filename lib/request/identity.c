@@ -10,13 +10,7 @@
 
 void lqn_identify_host(struct lqn_analysis *a, struct lqn_party *host)
 {
-	for (guint i = 0; a->snapshots && i < a->snapshots->len; i++) {
-		const struct lqn_snapshot *snapshot = a->snapshots->pdata[i];
-
-		if (strcmp(snapshot->host, host->name) == 0) {
-			host->snapshot = snapshot;
-		}
-	}
+	host->snapshot = lqn_snapshot_find(a->snapshots, host->name);
 }
 
 /* What the process was started from, if the trace tells of an exec that the snapshot does not know. */

@@ -87,7 +87,7 @@ static bool start_host(struct causal_iter *iter, struct host *host, const bt_clo
 	}
 	g_ptr_array_add(iter->ups.started, host);
 	host->engine = lqn_causal_new(host->name, host->release, take_event, host);
-	lqn_causal_set_snapshot(host->engine, lqn_identity_find(iter->comp->snapshots, host->name));
+	lqn_causal_set_snapshot(host->engine, lqn_snapshot_find(iter->comp->snapshots, host->name));
 	return true;
 }
 

@@ -1,25 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "plugin/common/identity.h"
 
-#include <string.h>
-
 #define FAIL(self, ...) BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT((self), __VA_ARGS__)
 
 static void free_snapshot(gpointer snapshot)
 {
 	lqn_snapshot_free(snapshot);
-}
-
-const struct lqn_snapshot *lqn_identity_find(const GPtrArray *snapshots, const char *host)
-{
-	for (guint i = 0; snapshots && i < snapshots->len; i++) {
-		const struct lqn_snapshot *snapshot = snapshots->pdata[i];
-
-		if (strcmp(snapshot->host, host) == 0) {
-			return snapshot;
-		}
-	}
-	return NULL;
 }
 
 bool lqn_identity_read_snapshots(bt_self_component *self, const GPtrArray *files, GPtrArray **snapshots)
@@ -36,7 +22,7 @@ bool lqn_identity_read_snapshots(bt_self_component *self, const GPtrArray *files
 		if (!*snapshots) {
 			*snapshots = g_ptr_array_new_with_free_func(free_snapshot);
 		}
-		other = lqn_identity_find(*snapshots, snapshot->host);
+		other = lqn_snapshot_find(*snapshots, snapshot->host);
 		g_ptr_array_add(*snapshots, snapshot);
 		if (other) {
 			FAIL(self, "Parameter `identity`: `%s` and `%s` are both of host `%s`: name one of them", other->file,

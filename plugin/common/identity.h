@@ -19,7 +19,4 @@ bool lqn_identity_read_snapshots(bt_self_component *self, const GPtrArray *files
 /* Likewise the rules; file: NULL: none. */
 bool lqn_identity_read_rules(bt_self_component *self, const char *file, struct lqn_rules **rules);
 
-/* The snapshot of a host; borrowed; NULL: none. snapshots: may be NULL. */
-const struct lqn_snapshot *lqn_identity_find(const GPtrArray *snapshots, const char *host);
-
 #endif
