@@ -188,9 +188,7 @@ void lqn_step_exec(struct lqn_step *step)
 	g_free(process->exe);
 	process->exe = g_steal_pointer(&rec->text);
 	memset(thread->comm, 0, LQN_COMM_LEN);
-	g_strlcpy(thread->comm,
-		strrchr(process->exe, '/') ? strrchr(process->exe, '/') + 1 : process->exe,
-		LQN_COMM_LEN);
+	g_strlcpy(thread->comm, lqn_base_name(process->exe), LQN_COMM_LEN);
 	tell(c, thread);
 	lqn_causal_mark(c, thread, "exec", process->exe, rec->ts);
 }

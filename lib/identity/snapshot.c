@@ -24,7 +24,6 @@ static void process_free(gpointer data)
 	g_free(process->comm);
 	g_free(process->exe);
 	g_free(process->cwd);
-	g_free(process->cgroup);
 	g_free(process->service);
 	g_free(process->container);
 	g_strfreev(process->cmdline);
@@ -214,7 +213,6 @@ static bool read_process(struct lqn_snapshot *snapshot, struct json_object *obje
 	process->comm = text_of(object, "comm");
 	process->exe = text_of(object, "exe");
 	process->cwd = text_of(object, "cwd");
-	process->cgroup = text_of(object, "cgroup");
 	process->service = text_of(object, "service");
 	process->container = text_of(object, "container");
 	process->cmdline = texts_of(object, "cmdline");

@@ -22,7 +22,7 @@ struct lqn_snapshot_fd {
 struct lqn_snapshot_process {
 	uint32_t pid, ppid;
 	bool begin, end;	/* it was there at the begin, at the end of the trace */
-	char *comm, *exe, *cwd, *cgroup, *service, *container;	/* owned */
+	char *comm, *exe, *cwd, *service, *container;	/* owned */
 	GStrv cmdline;		/* owned; never NULL */
 	GArray *threads;	/* uint32_t; owned, as are the following */
 	GArray *nspids;		/* uint32_t: its ids in the namespaces, outermost first */

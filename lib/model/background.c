@@ -119,7 +119,7 @@ struct tallies {
 /* A wait in a hidden queue is one at whoever ended it. */
 static void tally_hidden(struct tallies *tallies, const struct lqn_actor *actor, uint64_t waker, double seconds)
 {
-	struct lqn_actor *by = g_hash_table_lookup(actor->host->actors, &waker);
+	struct lqn_actor *by = lqn_party_find_actor(actor->host, waker);
 	const char *name = by ? lqn_service_name(by) : "?";
 	struct lqn_blocked *tally = g_hash_table_lookup(tallies->hidden, name);
 

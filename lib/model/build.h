@@ -8,7 +8,7 @@
 /* A lock as an entry uses it. */
 struct lqn_lock_use {
 	struct lqn_word *word;
-	double hold, cpu, slept, disk;		/* s per passage; disk: waiting for devices */
+	double hold, cpu, slept;		/* s per passage */
 	double disks, square;			/* operations on devices; of hold, summed */
 	double latency;				/* s per invocation */
 	double confidence;			/* half width of the 95 % interval of hold; < 0: unknown */
@@ -85,12 +85,16 @@ int64_t lqn_build_cpu_of(const struct lqn_build *build, const struct lqn_actor *
 bool lqn_build_steady(struct lqn_build *build);
 /* True for an invocation that the model is about: a request, or a cycle of which a request was received by somebody. */
 bool lqn_invocation_counts(const struct lqn_invocation *invocation);
+/* services.c: true for a client's cycle that the model may be of. */
+bool lqn_is_cycle(const struct lqn_analysis *analysis, const struct lqn_invocation *invocation);
 /* services.c: which processes are one task. */
 void lqn_build_services(struct lqn_build *build);
 /* entries.c: which invocations are one entry. */
 void lqn_build_entries(struct lqn_build *build);
 /* The cluster that an invocation belongs to, begun in the window or not; NULL: none. */
 struct lqn_cluster *lqn_build_cluster_of(struct lqn_build *build, struct lqn_invocation *invocation);
+/* The cluster that a call of `from` goes to; NULL: to none of the model, or within the service. */
+struct lqn_cluster *lqn_build_callee(struct lqn_build *build, const struct lqn_cluster *from, const struct lqn_arc *arc);
 /* pools.c: how many threads serve; *per_connection: each was made for one connection. */
 unsigned lqn_service_multiplicity(const struct lqn_build *build, const struct lqn_service *service,
 	bool *per_connection);
@@ -106,6 +110,8 @@ void lqn_section_calls(struct lqn_build *build, struct lqn_cluster *cluster, str
 	const struct lqn_hold_sample *sample);
 void lqn_section_nest(struct lqn_cluster *cluster);
 void lqn_build_sections(struct lqn_build *build);
+/* demands.c: half the width of the mean's 95 % interval, as of independent values, by their sum and that of their squares; < 0: unknown. */
+double lqn_interval(double sum, double square, double n);
 /* demands.c: demands, delays and calls of entries. */
 void lqn_build_demands(struct lqn_build *build);
 /* clients.c: population and think time of reference tasks. */
@@ -121,14 +127,6 @@ void lqn_build_break_cycles(struct lqn_build *build);
 void lqn_build_note(struct lqn_build *build, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /* names.c: a legal name that no other task (or entry) has; interned. */
 const char *lqn_build_name(struct lqn_build *build, const char *wanted);
-
-/* Time that something lasts. */
-struct lqn_span {
-	int64_t begin, end;
-};
-
-/* pools.c: how many of struct lqn_span there were at once, at most. Sorts them. */
-guint lqn_spans_at_once(GArray *spans);
 
 static inline bool lqn_in_window(const struct lqn_build *build, int64_t ts)
 {

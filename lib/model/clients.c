@@ -110,13 +110,6 @@ static bool thinks_evenly(const struct class *class)
 	return n > 1 && class->square_gaps / n - mean * mean < EVEN_CVSQ * mean * mean;
 }
 
-static gint by_time(gconstpointer a, gconstpointer b)
-{
-	int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
-
-	return (x > y) - (x < y);
-}
-
 /*
  * Customers who think begin in proportion to those of them who do; who takes the next item of a schedule begins whatever the others do. The
  * likelier of the two Poisson processes counts.
@@ -134,8 +127,8 @@ static bool has_common_pace(const GPtrArray *members, guint population)
 		g_array_append_val(begins, it->begin);
 		g_array_append_val(ends, it->end);
 	}
-	g_array_sort(begins, by_time);
-	g_array_sort(ends, by_time);
+	g_array_sort(begins, lqn_by_time);
+	g_array_sort(ends, lqn_by_time);
 	last = g_array_index(begins, int64_t, 0);
 	for (guint i = 0; i < begins->len; i++) {
 		int64_t begin = g_array_index(begins, int64_t, i);

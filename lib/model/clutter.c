@@ -107,7 +107,7 @@ void lqn_build_clutter(struct lqn_build *build)
 	for (guint i = 0; i < invocations->len; i++) {
 		struct lqn_invocation *it = invocations->pdata[i];
 
-		if (!it->request && lqn_is_kept(build->a, it->begin) && lqn_invocation_counts(it)) {
+		if (lqn_is_cycle(build->a, it)) {
 			struct client *client = client_of(clients, it->actor);
 
 			client->cycles++;

@@ -90,8 +90,7 @@ static double cvsq(double sum, double square, double n)
 	return n > 1 && mean > 0 ? MAX(0, (square - n * mean * mean) / (n - 1)) / (mean * mean) : -1;
 }
 
-/* Half the width of the mean's 95 % interval, as of independent values; < 0: unknown. */
-static double interval(double sum, double square, double n)
+double lqn_interval(double sum, double square, double n)
 {
 	return n > 1 ? NORMAL_95 * sqrt(MAX(0, square - sum * sum / n) / (n - 1) / n) : -1;
 }
@@ -123,9 +122,9 @@ static struct tally *tally_of(GArray *tallies, struct lqn_entry *dest, enum lqn_
 static void count_calls(struct lqn_build *build, const struct lqn_cluster *cluster, const struct lqn_invocation *it, GArray *tallies)
 {
 	for (const struct lqn_arc *arc = it->arcs; arc; arc = arc->next) {
-		struct lqn_cluster *to = arc->callee && !arc->gone ? lqn_build_cluster_of(build, lqn_final(arc->callee)) : NULL;
+		struct lqn_cluster *to = lqn_build_callee(build, cluster, arc);
 
-		if (to && to->entry && to->service != cluster->service) {
+		if (to) {
 			tally_of(tallies, to->entry, arc->kind, cluster->entry->has_phase2 && arc->second_phase)->now++;
 		}
 	}
@@ -149,7 +148,7 @@ static void add_calls(struct lqn_build *build, struct lqn_cluster *cluster)
 	for (guint i = 0; i < tallies->len; i++) {
 		const struct tally *tally = &g_array_index(tallies, struct tally, i);
 		struct lqn_model_call call = { .dest = tally->dest, .kind = tally->kind, .mean = tally->sum / n,
-			.cvsq = cvsq(tally->sum, tally->square, n), .ci = interval(tally->sum, tally->square, n) };
+			.cvsq = cvsq(tally->sum, tally->square, n), .ci = lqn_interval(tally->sum, tally->square, n) };
 
 		if (call.mean >= least) {
 			g_array_append_val(cluster->entry->phase[tally->phase].calls, call);
@@ -202,10 +201,10 @@ static void fill(struct lqn_build *build, struct lqn_cluster *cluster)
 	entry->invocations = cluster->members->len;
 	entry->throughput = n / wall;
 	entry->service = s.answered > 0 && !service->root ? s.service / s.answered / 1e9 : -1;
-	entry->service_ci = interval(s.service, s.square_service, s.answered) / 1e9;
-	entry->phase[0].demand_ci = interval(s.cpu[0] + s.send, s.square[0], n) / 1e9;
+	entry->service_ci = lqn_interval(s.service, s.square_service, s.answered) / 1e9;
+	entry->phase[0].demand_ci = lqn_interval(s.cpu[0] + s.send, s.square[0], n) / 1e9;
 	if (entry->has_phase2) {
-		entry->phase[1].demand_ci = interval(s.cpu[1], s.square[1], n) / 1e9;
+		entry->phase[1].demand_ci = lqn_interval(s.cpu[1], s.square[1], n) / 1e9;
 	}
 	add_calls(build, cluster);
 }

@@ -289,6 +289,13 @@ struct lqn_cluster *lqn_build_cluster_of(struct lqn_build *build, struct lqn_inv
 	return invocation->cluster;
 }
 
+struct lqn_cluster *lqn_build_callee(struct lqn_build *build, const struct lqn_cluster *from, const struct lqn_arc *arc)
+{
+	struct lqn_cluster *to = arc->callee && !arc->gone ? lqn_build_cluster_of(build, lqn_final(arc->callee)) : NULL;
+
+	return to && to->entry && to->service != from->service ? to : NULL;
+}
+
 void lqn_build_entries(struct lqn_build *build)
 {
 	build->by_path = g_hash_table_new(g_direct_hash, g_direct_equal);

@@ -160,7 +160,7 @@ static bool is_resource(GHashTable *stakes, const struct passage *passages, guin
 }
 
 /* Locks are added by their words, so that each cluster's are in order. */
-static void add_passage(struct lqn_build *build, const struct passage *passage, GPtrArray *users)
+static void add_passage(struct lqn_build *build, const struct passage *passage)
 {
 	const struct lqn_hold_sample *sample = passage->sample;
 	struct lqn_cluster *cluster = cluster_of(build, sample);
@@ -174,13 +174,11 @@ static void add_passage(struct lqn_build *build, const struct passage *passage, 
 	if (!use) {
 		g_array_append_val(cluster->locks, fresh);
 		use = &g_array_index(cluster->locks, struct lqn_lock_use, cluster->locks->len - 1);
-		g_ptr_array_add(users, cluster);
 	}
 	use->hold += hold;
 	use->square += hold * hold;
 	use->cpu += (double) sample->cpu / 1e9;
 	use->slept += (double) sample->slept / 1e9;
-	use->disk += (double) sample->disk_ns / 1e9;
 	use->disks += sample->disks;
 	use->samples++;
 	lqn_section_calls(build, cluster, use, sample);
@@ -190,26 +188,24 @@ static void finish_use(struct lqn_lock_use *use)
 {
 	double n = (double) use->samples;
 
+	use->confidence = lqn_interval(use->hold, use->square, n);
 	use->hold /= n;
 	use->cpu /= n;
 	use->slept /= n;
-	use->disk /= n;
 	use->disks /= n;
-	use->confidence = n > 1 ? 1.96 * sqrt(MAX(0, use->square - n * use->hold * use->hold) / (n - 1) / n) : -1;
 	use->passages = 1;
 }
 
 static void add_lock(struct lqn_build *build, const struct passage *passages, guint n, unsigned number)
 {
-	g_autoptr(GPtrArray) users = g_ptr_array_new();
 	g_autofree char *wanted = g_strdup_printf("lock_%u", number);
 	struct lqn_task *task = NULL;
 
 	for (guint i = 0; i < n; i++) {
-		add_passage(build, &passages[i], users);
+		add_passage(build, &passages[i]);
 	}
 	/* entries in the order of the services that use them */
-	for (guint i = 0; users->len > 0 && i < build->services->len; i++) {
+	for (guint i = 0; i < build->services->len; i++) {
 		struct lqn_service *service = build->services->pdata[i];
 
 		for (guint k = 0; k < service->clusters->len; k++) {

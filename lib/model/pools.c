@@ -127,25 +127,19 @@ static bool is_per_connection(const struct lqn_actor *actor)
 		((!actor->polls && actor->reads) || (actor->serves && !actor->serves_several));
 }
 
-static gint by_time(gconstpointer a, gconstpointer b)
+/* How many of struct lqn_window there were at once, at most. Sorts them. */
+static guint at_once(GArray *lives)
 {
-	int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
-
-	return x < y ? -1 : x > y;
-}
-
-guint lqn_spans_at_once(GArray *spans)
-{
-	g_autoptr(GArray) ends = g_array_sized_new(FALSE, FALSE, sizeof(int64_t), spans->len);
+	g_autoptr(GArray) ends = g_array_sized_new(FALSE, FALSE, sizeof(int64_t), lives->len);
 	guint most = 0, over = 0;
 
-	for (guint i = 0; i < spans->len; i++) {
-		g_array_append_val(ends, g_array_index(spans, struct lqn_span, i).end);
+	for (guint i = 0; i < lives->len; i++) {
+		g_array_append_val(ends, g_array_index(lives, struct lqn_window, i).end);
 	}
-	g_array_sort(spans, by_time);	/* by begin, which comes first */
-	g_array_sort(ends, by_time);
-	for (guint i = 0; i < spans->len; i++) {
-		while (over < i && g_array_index(ends, int64_t, over) <= g_array_index(spans, struct lqn_span, i).begin) {
+	g_array_sort(lives, lqn_by_time);	/* by begin, which comes first */
+	g_array_sort(ends, lqn_by_time);
+	for (guint i = 0; i < lives->len; i++) {
+		while (over < i && g_array_index(ends, int64_t, over) <= g_array_index(lives, struct lqn_window, i).begin) {
 			over++;
 		}
 		most = MAX(most, i + 1 - over);
@@ -154,16 +148,16 @@ guint lqn_spans_at_once(GArray *spans)
 }
 
 /* A worker that has ended was one until its last request: ending takes a while, in which its successor may begin. */
-static struct lqn_span life_of(const struct lqn_actor *actor)
+static struct lqn_window life_of(const struct lqn_actor *actor)
 {
-	return (struct lqn_span) { actor->born, actor->died < 0 ? INT64_MAX : actor->served ? actor->served_until : actor->died };
+	return (struct lqn_window) { actor->born, actor->died < 0 ? INT64_MAX : actor->served ? actor->served_until : actor->died };
 }
 
 unsigned lqn_service_multiplicity(const struct lqn_build *build, const struct lqn_service *service,
 	bool *per_connection)
 {
 	g_autoptr(GPtrArray) workers = those_who_served(service);
-	g_autoptr(GArray) lives = g_array_new(FALSE, FALSE, sizeof(struct lqn_span));
+	g_autoptr(GArray) lives = g_array_new(FALSE, FALSE, sizeof(struct lqn_window));
 	struct tally where = { 0 };
 	guint made = 0;
 
@@ -177,12 +171,12 @@ unsigned lqn_service_multiplicity(const struct lqn_build *build, const struct lq
 	common_place(service, workers, &where);
 	for (guint i = 0; i < service->host->by_age->len; i++) {
 		const struct lqn_actor *actor = service->host->by_age->pdata[i];
-		struct lqn_span life = life_of(actor);
+		struct lqn_window life = life_of(actor);
 
 		if (g_hash_table_contains(service->units, actor->unit) && lives_in_window(build, actor) &&
 				(actor->served || (where.count > 0 && waits_at(service, actor, &where)))) {
 			g_array_append_val(lives, life);
 		}
 	}
-	return MAX(lqn_spans_at_once(lives), 1);
+	return MAX(at_once(lives), 1);
 }

@@ -18,11 +18,11 @@ void lqn_section_calls(struct lqn_build *build, struct lqn_cluster *cluster, str
 	const struct lqn_invocation *it = lqn_final(sample->invocation);
 
 	for (const struct lqn_arc *arc = it->arcs; arc; arc = arc->next) {
-		struct lqn_cluster *to = arc->callee && !arc->gone && arc->sent >= sample->begin &&
-			arc->sent < sample->begin + sample->hold ? lqn_build_cluster_of(build, lqn_final(arc->callee)) : NULL;
+		struct lqn_cluster *to = arc->sent >= sample->begin && arc->sent < sample->begin + sample->hold ?
+			lqn_build_callee(build, cluster, arc) : NULL;
 		double *count;
 
-		if (!to || !to->entry || to->service == cluster->service) {
+		if (!to) {
 			continue;
 		}
 		if (!use->inside) {

@@ -113,6 +113,11 @@ bool lqn_invocation_counts(const struct lqn_invocation *it)
 	return received && !it->into && !it->tail_of && !it->gone && !it->clutter;
 }
 
+bool lqn_is_cycle(const struct lqn_analysis *a, const struct lqn_invocation *it)
+{
+	return !it->request && lqn_is_kept(a, it->begin) && lqn_invocation_counts(it);
+}
+
 void lqn_build_services(struct lqn_build *build)
 {
 	build->services = g_ptr_array_new_with_free_func(service_free);

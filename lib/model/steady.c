@@ -17,14 +17,6 @@
 #define BATCHES_MIN 20		/* fewer say nothing: all is taken */
 #define BEYOND_CHANCE 4.5	/* standard errors; the place of the cut was chosen to make much of a difference */
 
-static gint by_begin(gconstpointer a, gconstpointer b)
-{
-	const struct lqn_invocation *x = *(const struct lqn_invocation *const *) a;
-	const struct lqn_invocation *y = *(const struct lqn_invocation *const *) b;
-
-	return x->begin < y->begin ? -1 : x->begin > y->begin;
-}
-
 /* ---- the series ---- */
 
 static double *responses(const struct lqn_analysis *a, const GPtrArray *cycles)
@@ -126,11 +118,11 @@ bool lqn_build_steady(struct lqn_build *build)
 	for (guint i = 0; i < a->invocations->len; i++) {
 		struct lqn_invocation *it = a->invocations->pdata[i];
 
-		if (!it->request && lqn_is_kept(a, it->begin) && lqn_invocation_counts(it)) {
+		if (lqn_is_cycle(a, it)) {
 			g_ptr_array_add(cycles, it);
 		}
 	}
-	g_ptr_array_sort(cycles, by_begin);
+	g_ptr_array_sort(cycles, lqn_invocation_by_begin);
 	batches = cycles->len / BATCH;
 	for (guint s = 0; batches >= BATCHES_MIN && s < G_N_ELEMENTS(series); s++) {
 		g_autofree double *values = series[s](a, cycles);

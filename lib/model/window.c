@@ -11,7 +11,7 @@ static bool cycles(struct lqn_analysis *a, int64_t *first, int64_t *last)
 	for (guint i = 0; i < a->invocations->len; i++) {
 		struct lqn_invocation *it = a->invocations->pdata[i];
 
-		if (!it->request && lqn_is_kept(a, it->begin) && lqn_invocation_counts(it)) {
+		if (lqn_is_cycle(a, it)) {
 			*first = MIN(*first, it->begin);
 			*last = MAX(*last, it->begin);
 		}
@@ -142,7 +142,7 @@ static void take_slices(struct lqn_build *build, GString *reason)
 {
 	const struct lqn_keep *keep = &build->a->keep;
 	g_autoptr(GArray) windows = build->windows;
-	int64_t seconds = 0;
+	int64_t asked = 0;
 
 	if (keep->spacing == 0) {
 		g_steal_pointer(&windows);
@@ -153,7 +153,7 @@ static void take_slices(struct lqn_build *build, GString *reason)
 		const struct lqn_window *window = &g_array_index(windows, struct lqn_window, i);
 		int64_t begin = keep->first + MAX(window->begin - keep->first, 0) / keep->spacing * keep->spacing;
 
-		seconds += window->end - window->begin;
+		asked += window->end - window->begin;
 		for (; begin < window->end; begin += keep->spacing) {
 			struct lqn_window slice = { MAX(begin, window->begin), MIN(begin + keep->width, window->end) };
 
@@ -163,7 +163,7 @@ static void take_slices(struct lqn_build *build, GString *reason)
 		}
 	}
 	g_string_append_printf(reason, "; of %.3f s, %u slices of %.3f s each: more detail does not fit into its %.0f MB",
-		(double) seconds / 1e9, build->windows->len, (double) keep->width / 1e9, (double) keep->budget / 1e6);
+		(double) asked / 1e9, build->windows->len, (double) keep->width / 1e9, (double) keep->budget / 1e6);
 }
 
 /* What the model says of its windows. */

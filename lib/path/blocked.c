@@ -45,12 +45,6 @@ static struct lqn_word *word_of(const struct lqn_actor *actor, uint64_t object)
 	return object ? lqn_word_root(lqn_party_word(actor->host, object)) : NULL;
 }
 
-static bool is_lock(const struct lqn_actor *actor, const struct lqn_interval *wait)
-{
-	return lqn_call_waits_for_word(wait->call) && wait->object &&
-		lqn_word_is_lock(lqn_party_word(actor->host, wait->object));
-}
-
 struct holding {
 	struct lqn_actor *holder;	/* NULL: not known */
 	int64_t since;
@@ -115,7 +109,7 @@ static unsigned holders(const struct lqn_path_walk *walk, struct lqn_actor *acto
 {
 	const struct lqn_word *word = word_of(actor, wait->object);
 	const GArray *holds = lqn_path_holds(walk->index, actor->host, wait->object);
-	struct lqn_actor *holder = lqn_walk_actor(actor, wait->by);
+	struct lqn_actor *holder = lqn_party_find_actor(actor->host, wait->by);
 	unsigned n = 0;
 
 	for (; end > begin && n < HOLDERS_MAX; n++) {
@@ -127,7 +121,7 @@ static unsigned holders(const struct lqn_path_walk *walk, struct lqn_actor *acto
 
 		holdings[n] = (struct holding) { known ? holder : NULL,
 			before ? before->end : since };
-		holder = before ? before->actor : lqn_walk_actor(actor, by);
+		holder = before ? before->actor : lqn_party_find_actor(actor->host, by);
 		end = holdings[n].since;
 	}
 	if (n > 0) {
@@ -292,7 +286,7 @@ static void wait_for_packet(struct lqn_path_walk *walk, struct lqn_actor *actor,
 void lqn_walk_blocked(struct lqn_path_walk *walk, struct lqn_actor *actor,
 	const struct lqn_interval *wait, int64_t begin, int64_t end)
 {
-	struct lqn_actor *by = lqn_walk_actor(actor, wait->by);
+	struct lqn_actor *by = lqn_party_find_actor(actor->host, wait->by);
 	const struct lqn_receipt *late = lqn_walk_late_message(actor, wait);
 
 	if (begin >= end) {
@@ -300,7 +294,7 @@ void lqn_walk_blocked(struct lqn_path_walk *walk, struct lqn_actor *actor,
 	}
 	if (late) {
 		lqn_walk_push(walk, late->sender, begin, end);
-	} else if (walk->index && is_lock(actor, wait)) {
+	} else if (walk->index && lqn_waits_for_lock(actor, wait->call, wait->object)) {
 		wait_for_lock(walk, actor, wait, begin, end);
 	} else if (wait->cause == LQN_CAUSE_DISK || (wait->state == 2 && is_file_call(wait->call) &&
 			wait->cause != LQN_CAUSE_HIDDEN)) {

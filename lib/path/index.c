@@ -19,14 +19,6 @@ struct lqn_path_index {
 	GHashTable *holds;	/* struct lqn_word, a root -> GArray of struct lqn_path_hold; owned */
 };
 
-static gint by_begin(gconstpointer a, gconstpointer b)
-{
-	const struct lqn_invocation *x = *(const struct lqn_invocation *const *) a;
-	const struct lqn_invocation *y = *(const struct lqn_invocation *const *) b;
-
-	return x->begin < y->begin ? -1 : x->begin > y->begin;
-}
-
 /* All pieces of work, merged or not, by the thread that did them. */
 static GHashTable *index_works(const struct lqn_analysis *a)
 {
@@ -50,7 +42,7 @@ static GHashTable *index_works(const struct lqn_analysis *a)
 	}
 	g_hash_table_iter_init(&iter, works);
 	while (g_hash_table_iter_next(&iter, NULL, &value)) {
-		g_ptr_array_sort(value, by_begin);
+		g_ptr_array_sort(value, lqn_invocation_by_begin);
 	}
 	return works;
 }

@@ -14,11 +14,6 @@ int lqn_walk_interval(const struct lqn_actor *actor, int64_t ts)
 	return (int) LQN_COUNT_UNTIL(actor->intervals, struct lqn_interval, begin, ts - 1) - 1;
 }
 
-struct lqn_actor *lqn_walk_actor(const struct lqn_actor *beside, uint64_t key)
-{
-	return key ? g_hash_table_lookup(beside->host->actors, &key) : NULL;
-}
-
 const struct lqn_receipt *lqn_walk_receipt(const struct lqn_actor *actor, int64_t ts)
 {
 	guint ended = actor->receipts ?
@@ -144,7 +139,7 @@ static void runnable(struct lqn_path_walk *walk, const struct lqn_actor *actor,
 {
 	/* with a CPU idle for most of it, it was not the CPUs that it waited for */
 	bool latency = 2 * wait->idle >= wait->end - MAX(wait->wake, wait->begin);
-	struct lqn_actor *by = lqn_walk_actor(actor, wait->after);
+	struct lqn_actor *by = lqn_party_find_actor(actor->host, wait->after);
 	struct lqn_path_piece *piece = lqn_walk_add(walk, actor, begin, end,
 		latency ? LQN_PATH_WAKEUP : LQN_PATH_RUNNABLE, NULL);
 
@@ -183,7 +178,7 @@ static struct lqn_invocation *served_by(const struct lqn_path_walk *walk, struct
 static void preempted(struct lqn_path_walk *walk, const struct lqn_actor *actor,
 	const struct lqn_interval *it, int64_t begin, int64_t end)
 {
-	struct lqn_actor *by = lqn_walk_actor(actor, it->by);
+	struct lqn_actor *by = lqn_party_find_actor(actor->host, it->by);
 	int64_t until = begin;
 	struct lqn_invocation *work = served_by(walk, by, it, &until);
 	struct lqn_path_piece *piece;
@@ -259,7 +254,7 @@ static void below_floor(struct lqn_path_walk *walk, struct lqn_path_frame frame,
 	int64_t end = frame.end, sent = message ? message->sent : 0;
 
 	if (wait && wait->end == frame.floor && !wait->preempted && wait->wake >= 0) {
-		struct lqn_actor *by = lqn_walk_actor(frame.actor, wait->by);
+		struct lqn_actor *by = lqn_party_find_actor(frame.actor->host, wait->by);
 		int64_t wake = MAX(wait->wake, frame.begin);
 
 		runnable(walk, frame.actor, wait, wake, end);

@@ -133,8 +133,7 @@ static void add_wait(struct detail *d, struct lqn_actor *actor, const struct lqn
 	enum lqn_path_kind kind = LQN_PATH_OTHER;
 	const char *detail = it->call ? lqn_call_name((enum lqn_call) it->call) : NULL;
 
-	if (lqn_call_waits_for_word(it->call) && it->object &&
-			lqn_word_is_lock(lqn_party_word(actor->host, it->object))) {
+	if (lqn_waits_for_lock(actor, it->call, it->object)) {
 		kind = LQN_PATH_LOCK;
 		detail = lqn_path_lock_name(d->index, actor->host, it->object);
 	} else if (it->cause == LQN_CAUSE_DISK || it->state == 2) {
@@ -158,8 +157,8 @@ static void add_states(struct detail *d, struct lqn_actor *actor, int64_t begin,
 		const struct lqn_interval *it = &g_array_index(
 			actor->intervals, struct lqn_interval, i);
 		int64_t from = CLAMP(it->begin, at, end), to = CLAMP(it->end, from, end);
-		const struct lqn_actor *by = it->preempted && it->by ?
-			g_hash_table_lookup(actor->host->actors, &it->by) : NULL;
+		const struct lqn_actor *by = it->preempted ?
+			lqn_party_find_actor(actor->host, it->by) : NULL;
 
 		add_state(d, actor, at, from, LQN_PATH_CPU, NULL);
 		if (it->preempted) {
@@ -199,7 +198,7 @@ static struct lqn_actor *actor_of(const struct lqn_analysis *a, const struct lqn
 		struct lqn_party *host = a->hosts->pdata[i];
 
 		if (host->name == work->host) {
-			return g_hash_table_lookup(host->actors, &work->thread);
+			return lqn_party_find_actor(host, work->thread);
 		}
 	}
 	g_assert_not_reached();

@@ -189,9 +189,7 @@ static void match_host(const struct lqn_party *host, const char *wanted, GPtrArr
 	}
 	for (guint i = 0; i < host->by_age->len && found->len == first && !is_tid; i++) {
 		struct lqn_actor *actor = host->by_age->pdata[i];
-		const char *exe = actor->exe && strrchr(actor->exe, '/') ?
-			strrchr(actor->exe, '/') + 1 :
-			actor->exe;
+		const char *exe = actor->exe ? lqn_base_name(actor->exe) : NULL;
 
 		if (actor->seen != INT64_MAX && actor->unit->main == actor &&
 				(g_str_equal(lqn_service_name(actor), wanted) ||

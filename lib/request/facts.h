@@ -3,8 +3,8 @@
 #define LQN_REQUEST_FACTS_H
 
 /*
- * What the sink's engine has found out: hosts, threads (actors), and the conversation between them. Filled by lib/request, which
- * alone changes it; read by lib/model and lib/path.
+ * What the sink's engine has found out: hosts, threads (actors), and the conversation between them. Filled by
+ * lib/request; read by lib/path and lib/model, which notes in it what a model takes (prepare() of model/build.c undoes that).
  */
 #include "analysis.h"
 #include "keep.h"
@@ -33,6 +33,9 @@ struct lqn_interval {
 #define LQN_COUNT_UNTIL(array, type, field, key) \
 	lqn_count_until((array)->data, (array)->len, sizeof(type), offsetof(type, field), key)
 guint lqn_count_until(const char *data, guint len, size_t size, size_t offset, int64_t key);
+/* To sort what begins with an int64_t; pointers to invocations by their begin. */
+gint lqn_by_time(gconstpointer a, gconstpointer b);
+gint lqn_invocation_by_begin(gconstpointer a, gconstpointer b);
 
 /* A receive, by which the path finds the sender of what a thread waited for. */
 struct lqn_receipt {
@@ -95,7 +98,7 @@ struct lqn_invocation {
 
 struct lqn_place {			/* where a thread waits */
 	uint64_t object;
-	uint8_t class;			/* 0 descriptor, 1 poll, 2 futex */
+	uint8_t class;			/* 0 descriptor, 1 poll, 2 word */
 	uint64_t count;
 };
 
@@ -117,8 +120,7 @@ struct lqn_hold {			/* a lock that a thread has after a contended wait for it */
 	uint64_t word;
 	int64_t since, cpu, slept;
 	struct lqn_invocation *invocation;
-	int64_t disk_ns;		/* of the invocation by then */
-	uint32_t disks;
+	uint32_t disks;			/* of the invocation by then */
 };
 #define LQN_HOLDS_MAX 8
 
@@ -235,7 +237,7 @@ struct lqn_hold_sample {
 	uint64_t word;
 	struct lqn_invocation *invocation;	/* borrowed; may be NULL */
 	struct lqn_actor *actor;
-	int64_t begin, hold, cpu, slept, disk_ns;
+	int64_t begin, hold, cpu, slept;
 	uint32_t disks;
 };
 
@@ -274,6 +276,10 @@ struct lqn_word *lqn_party_word(struct lqn_party *host, uint64_t id);
 /* The one word that stands for all its names. */
 struct lqn_word *lqn_word_root(struct lqn_word *word);
 bool lqn_word_is_lock(struct lqn_word *word);
+/* True if a thread that waits in the call on the object waits for a lock. */
+bool lqn_waits_for_lock(const struct lqn_actor *actor, uint8_t call, uint64_t object);
+/* The thread of that key; NULL: none, or nobody. */
+struct lqn_actor *lqn_party_find_actor(const struct lqn_party *host, uint64_t key);
 /* True for calls that wait for a word: of a futex, a lock of a file, a semaphore. enum lqn_call. */
 bool lqn_call_waits_for_word(uint8_t call);
 /*

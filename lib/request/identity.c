@@ -60,7 +60,7 @@ void lqn_identify(struct lqn_analysis *a, struct lqn_actor *actor)
 		unit->process = kin->process;
 	}
 	unit->name = unit->process ? unit->process->name : NULL;
-	cmdline = unit->process ? g_strjoinv(" ", unit->process->cmdline) : NULL;
+	cmdline = a->rules && unit->process ? g_strjoinv(" ", unit->process->cmdline) : NULL;
 	result = lqn_rules_apply(a->rules, &(struct lqn_rule_subject) {
 		.host = actor->host->name,
 		.comm = main->comm,

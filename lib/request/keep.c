@@ -70,13 +70,6 @@ bool lqn_is_known(const struct lqn_analysis *a, int64_t begin, int64_t end)
 		end - begin <= keep->width + keep->tail - phase(keep, begin)));
 }
 
-static gint by_length(gconstpointer a, gconstpointer b)
-{
-	const int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* How long all requests but one in a hundred take, ns; and when the first begins. */
 static int64_t long_request(const struct lqn_analysis *a, int64_t *first)
 {
@@ -92,7 +85,7 @@ static int64_t long_request(const struct lqn_analysis *a, int64_t *first)
 			g_array_append_val(lengths, length);
 		}
 	}
-	g_array_sort(lengths, by_length);
+	g_array_sort(lengths, lqn_by_time);
 	return lengths->len > 0 ? MAX(g_array_index(lengths, int64_t, lengths->len - 1 - lengths->len / 100), 0) : 0;
 }
 

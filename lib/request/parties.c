@@ -123,6 +123,11 @@ struct lqn_unit *lqn_party_unit(struct lqn_party *host, uint32_t pid)
 	return unit;
 }
 
+struct lqn_actor *lqn_party_find_actor(const struct lqn_party *host, uint64_t key)
+{
+	return key ? g_hash_table_lookup(host->actors, &key) : NULL;
+}
+
 struct lqn_actor *lqn_party_actor(struct lqn_party *host, uint64_t key)
 {
 	struct lqn_actor *actor = host->last_actor;
@@ -204,20 +209,25 @@ struct lqn_word *lqn_word_root(struct lqn_word *word)
 	return root;
 }
 
-/*
- * Lock or hand-over? Who waits for a lock wakes the next one afterwards; at a hand-over some only wait and others only
- * wake. A word is a lock if at least half of its waits are by threads that wake as often.
- */
 bool lqn_call_waits_for_word(uint8_t call)
 {
 	return call == LQN_CALL_FUTEX || call == LQN_CALL_FLOCK || call == LQN_CALL_FCNTL ||
 		call == LQN_CALL_SEMOP;
 }
 
+/*
+ * Lock or hand-over? Who waits for a lock wakes the next one afterwards; at a hand-over some only wait and others only
+ * wake. A word is a lock if at least half of its waits are by threads that wake as often.
+ */
 bool lqn_word_is_lock(struct lqn_word *word)
 {
 	word = lqn_word_root(word);
 	return word->waits > 0 && 2 * word->both >= word->waits;
+}
+
+bool lqn_waits_for_lock(const struct lqn_actor *actor, uint8_t call, uint64_t object)
+{
+	return lqn_call_waits_for_word(call) && object && lqn_word_is_lock(lqn_party_word(actor->host, object));
 }
 
 /* Threads and spans may have any number of names, and what is interned stays for ever. */
@@ -268,6 +278,21 @@ guint lqn_count_until(const char *data, guint len, size_t size, size_t offset, i
 		}
 	}
 	return low;
+}
+
+gint lqn_by_time(gconstpointer a, gconstpointer b)
+{
+	int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+gint lqn_invocation_by_begin(gconstpointer a, gconstpointer b)
+{
+	const struct lqn_invocation *x = *(const struct lqn_invocation *const *) a;
+	const struct lqn_invocation *y = *(const struct lqn_invocation *const *) b;
+
+	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
 int64_t lqn_actor_cpu_at(const struct lqn_actor *actor, int64_t ts)

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts.h"
+
 #define BIN (2 * LQN_SPAN_LAG_MAX / LQN_SPAN_LAG_BINS)
 #define NOW 4096		/* spans after which older ones count half: clocks drift */
 #define SHARE 3			/* one span in so many must have the lag … */
@@ -77,13 +79,6 @@ void lqn_span_clock_upper(struct lqn_span_clock *clock, int64_t bound)
 	add(&clock->upper, bound);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The bound that is nearest to the other side, strays apart. */
 static int64_t closest(const struct lqn_span_bounds *bounds, bool from_above)
 {
@@ -91,7 +86,7 @@ static int64_t closest(const struct lqn_span_bounds *bounds, bool from_above)
 	int64_t sorted[LQN_SPAN_CLOCK_SAMPLES];
 
 	memcpy(sorted, bounds->values, n * sizeof(sorted[0]));
-	qsort(sorted, n, sizeof(sorted[0]), by_value);
+	qsort(sorted, n, sizeof(sorted[0]), lqn_by_time);
 	return from_above ? sorted[n - 1 - left_out] : sorted[left_out];
 }
 

@@ -13,11 +13,6 @@
 
 /* ---- whose work it may be ---- */
 
-static const struct lqn_actor *find_actor(const struct lqn_party *host, uint64_t key)
-{
-	return key ? g_hash_table_lookup(host->actors, &key) : NULL;
-}
-
 static bool worked_on(const struct lqn_invocation *it, const struct lqn_actor *actor)
 {
 	return it->actor == actor || (it->actors && g_ptr_array_find(it->actors, actor, NULL));
@@ -41,7 +36,7 @@ static bool is_within(const struct lqn_span_scope *scope, const struct lqn_invoc
 /* A thread of another process than the span's is a number that means something else. */
 static const struct lqn_actor *thread_of(const struct lqn_party *host, uint64_t key, uint32_t pid)
 {
-	const struct lqn_actor *actor = find_actor(host, key);
+	const struct lqn_actor *actor = lqn_party_find_actor(host, key);
 
 	return actor && (pid == 0 || actor->unit->pid == pid) ? actor : NULL;
 }
@@ -195,7 +190,7 @@ void lqn_span_lag(struct lqn_analysis *a, const struct lqn_span *span, const str
 /* ---- joining ---- */
 
 /* The span's name, if none that begins earlier within the invocation, or is nearer, names it. */
-static void name_by(const struct lqn_span *span, const struct fit *fit, void *payload)
+static void name_by(const struct lqn_span *span, const struct fit *fit)
 {
 	struct lqn_invocation *it = fit->invocation;
 	bool outgoing = span->kind == LQN_SPAN_CLIENT || span->kind == LQN_SPAN_PRODUCER;
@@ -212,6 +207,12 @@ static void name_by(const struct lqn_span *span, const struct fit *fit, void *pa
 	it->rank = rank;
 	it->trace = span->key.trace;
 	it->span = span->key.span;
+}
+
+static void name_and_keep(const struct lqn_span *span, const struct fit *fit, void *payload)
+{
+	name_by(span, fit);	/* it may lie around several */
+	keep_nearest(span, fit, payload);
 }
 
 /* What a server's span says of its clock, see span-clock.h. */
@@ -239,19 +240,19 @@ struct lqn_invocation *lqn_span_join(struct lqn_analysis *a, const struct lqn_sp
 {
 	struct fit fit = { NULL, 0, 0, 0, 0 };
 
-	if (parent && !certain) {
+	if (certain) {
+		each_candidate(a, span, scope, name_and_keep, &fit);
+	} else if (parent) {
 		fit = called_by(a, span, scope, parent);
 	}
-	if (!fit.invocation) {
+	if (!fit.invocation && !certain) {
 		fit = nearest_of(a, span, scope);
 	}
 	if (!fit.invocation) {
 		return NULL;
 	}
-	name_by(span, &fit, NULL);
-	if (certain) {
-		/* it may lie around several */
-		each_candidate(a, span, scope, name_by, NULL);
+	if (!certain) {
+		name_by(span, &fit);
 	}
 	bound_clock(a->spans, span, fit.invocation);
 	*(certain ? &a->spans->counts.certain : &a->spans->counts.inferred) += 1;

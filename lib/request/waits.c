@@ -22,17 +22,10 @@ static bool is_work(const struct lqn_actor *actor, const struct lqn_event *ev)
 			lqn_word_is_lock(lqn_party_word(actor->host, actor->last.object))) {
 		return false;
 	}
-	switch (ev->wait.call) {
-	case LQN_CALL_SLEEP:
-		return true;
-	case LQN_CALL_FUTEX:
-	case LQN_CALL_FLOCK:
-	case LQN_CALL_FCNTL:
-	case LQN_CALL_SEMOP:
-		return ev->wait.object && lqn_word_is_lock(lqn_party_word(actor->host, ev->wait.object));
-	default:
-		return ev->wait.state == 2;
+	if (lqn_call_waits_for_word((uint8_t) ev->wait.call)) {
+		return lqn_waits_for_lock(actor, (uint8_t) ev->wait.call, ev->wait.object);
 	}
+	return ev->wait.call == LQN_CALL_SLEEP || ev->wait.state == 2;
 }
 
 void lqn_on_wait(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
@@ -137,7 +130,7 @@ static void got_lock(struct lqn_actor *actor, struct lqn_word *word, const struc
 	if (hold) {
 		*hold = (struct lqn_hold) {
 			.word = word->id, .since = ev->futex_wait.end, .cpu = ev->futex_wait.cpu_end, .slept = actor->slept,
-			.invocation = actor->current, .disk_ns = current ? current->disk_ns : 0, .disks = current ? current->disks : 0,
+			.invocation = actor->current, .disks = current ? current->disks : 0,
 		};
 	}
 }
@@ -161,7 +154,6 @@ static void gave_lock(struct lqn_analysis *a, struct lqn_actor *actor, struct lq
 			.hold = ev->futex_wake.begin - hold->since,
 			.cpu = ev->futex_wake.cpu_begin - hold->cpu,
 			.slept = actor->slept - hold->slept,
-			.disk_ns = current ? current->disk_ns - hold->disk_ns : 0,
 			.disks = current ? current->disks - hold->disks : 0,
 		};
 
