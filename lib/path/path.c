@@ -208,7 +208,7 @@ static int64_t wait_begin(const struct lqn_actor *actor, int index)
 		&g_array_index(actor->intervals, struct lqn_interval, index);
 	int64_t begin = it->begin;
 
-	for (int i = index - 1; i >= 0 && it->call_begin > 0; i--) {
+	for (int i = index - 1; i >= 0 && it->call_begin > 0 && it->state != 2; i--) {
 		const struct lqn_interval *earlier =
 			&g_array_index(actor->intervals, struct lqn_interval, i);
 
@@ -216,10 +216,10 @@ static int64_t wait_begin(const struct lqn_actor *actor, int index)
 				earlier->call_begin != it->call_begin) {
 			break;
 		}
-		if (it->state == 2 || (!earlier->preempted && earlier->state == 2)) {
-			break;
-		}
 		if (!earlier->preempted) {
+			if (earlier->state == 2) {
+				break;
+			}
 			begin = earlier->begin;
 		}
 	}
@@ -311,10 +311,6 @@ static void step(struct lqn_path_walk *walk, struct lqn_path_frame frame)
 	} else if (it->wake >= 0 && wake_of(frame.actor, it) < frame.end) {
 		from = MAX(wake_of(frame.actor, it), frame.begin);
 		runnable(walk, frame.actor, it, from, frame.end);
-		if (from == it->wake && from > frame.begin && it->wake == it->begin) {
-			/* woken before it had left: the wait has no length */
-			from = it->begin;
-		}
 	} else {
 		from = MAX(wait_begin(frame.actor, index), frame.begin);
 		if (from < frame.end) {

@@ -10,8 +10,6 @@
  */
 #include "path/path.h"
 
-#include <string.h>
-
 #include "path/group.h"
 
 #define SLOW 0.95		/* requests from this quantile on are the slow ones */
@@ -21,7 +19,6 @@
 struct request {
 	struct lqn_request_path path;	/* without its pieces */
 	struct lqn_invocation *root;
-	const char *operation;		/* interned; may be NULL */
 	guint rank;			/* by length, within its operation */
 };
 
@@ -62,8 +59,7 @@ static gint by_kept_length(gconstpointer a, gconstpointer b)
 
 /* A client's requests of one operation. */
 struct bucket {
-	const struct lqn_service *service;
-	const char *operation;
+	const char *task, *operation;	/* interned; operation: may be NULL */
 	GPtrArray *requests;	/* struct request, borrowed; owned */
 };
 
@@ -76,7 +72,7 @@ static void bucket_free(gpointer data)
 }
 
 static struct bucket *bucket_of(GPtrArray *buckets, guint first,
-	const struct lqn_service *service, const char *operation)
+	const char *task, const char *operation)
 {
 	bool full = buckets->len - first == OPERATIONS_MAX;
 	struct bucket *bucket;
@@ -93,7 +89,7 @@ static struct bucket *bucket_of(GPtrArray *buckets, guint first,
 		return bucket;
 	}
 	bucket = g_new(struct bucket, 1);
-	bucket->service = service;
+	bucket->task = task;
 	bucket->operation = operation;
 	bucket->requests = g_ptr_array_new();
 	g_ptr_array_add(buckets, bucket);
@@ -122,6 +118,7 @@ static void add_buckets(struct lqn_path_index *index, const struct lqn_service *
 	for (guint i = 0; i < service->members->len; i++) {
 		struct lqn_invocation *root = service->members->pdata[i];
 		struct request *request = g_new0(struct request, 1);
+		struct bucket *bucket;
 		bool span;
 
 		request->root = root;
@@ -129,11 +126,10 @@ static void add_buckets(struct lqn_path_index *index, const struct lqn_service *
 		request->path.end = root->end;
 		request->path.thread = root->actor->key;
 		request->path.task = task;
-		request->operation = lqn_path_operation(index, root, &span);
+		bucket = bucket_of(buckets, first, task, lqn_path_operation(index, root, &span));
 		told |= span;
 		g_ptr_array_add(requests, request);
-		g_ptr_array_add(bucket_of(buckets, first, service, request->operation)->requests,
-			request);
+		g_ptr_array_add(bucket->requests, request);
 	}
 	if (buckets->len - first == 1 && !told) {
 		((struct bucket *) buckets->pdata[first])->operation = NULL;
@@ -233,11 +229,6 @@ static void keep(struct tally *tally, struct lqn_path_group *group, const struct
 	}
 }
 
-static void kept_free(gpointer path)
-{
-	lqn_request_path_free(path);
-}
-
 /* Leaves out those that last beyond what is kept of the trace; how many. */
 static guint leave_out_unknown(const struct lqn_analysis *a, GPtrArray *requests)
 {
@@ -261,9 +252,9 @@ static struct lqn_path_group *group_of(struct tally *tally, struct lqn_build *bu
 	GHashTable *shares = lqn_shares_new();
 	guint n, unknown;
 
-	group->task = g_intern_string(bucket->service->task->name);
+	group->task = bucket->task;
 	group->operation = bucket->operation;
-	group->kept = g_ptr_array_new_with_free_func(kept_free);
+	group->kept = g_ptr_array_new_with_free_func((GDestroyNotify) lqn_request_path_free);
 	g_ptr_array_sort(bucket->requests, by_length);
 	add_lengths(group, bucket->requests);
 	unknown = leave_out_unknown(build->a, bucket->requests);
@@ -313,8 +304,7 @@ static void number(struct lqn_path_index *index, GPtrArray *requests, GPtrArray 
 	}
 	for (guint i = 0; i < buckets->len; i++) {
 		const struct bucket *bucket = buckets->pdata[i];
-		const char *name = bucket->operation ? bucket->operation :
-			g_intern_string(bucket->service->task->name);
+		const char *name = bucket->operation ? bucket->operation : bucket->task;
 
 		for (guint k = 0; k < bucket->requests->len; k++) {
 			const struct request *request = bucket->requests->pdata[k];

@@ -133,11 +133,6 @@ void lqn_request_path_free(struct lqn_request_path *path)
 	}
 }
 
-static void request_free(gpointer path)
-{
-	lqn_request_path_free(path);
-}
-
 static void group_free(gpointer data)
 {
 	struct lqn_path_group *group = data;
@@ -155,7 +150,7 @@ struct lqn_path_report *lqn_path_report_new(bool all)
 
 	report->groups = g_ptr_array_new_with_free_func(group_free);
 	report->delays = g_array_new(FALSE, FALSE, sizeof(struct lqn_path_delay));
-	report->all = all ? g_ptr_array_new_with_free_func(request_free) : NULL;
+	report->all = all ? g_ptr_array_new_with_free_func((GDestroyNotify) lqn_request_path_free) : NULL;
 	report->places = g_hash_table_new_full(hash_place, equal_place, g_free, NULL);
 	return report;
 }

@@ -10,22 +10,11 @@
 
 #define NS_PER_US 1000
 
-static const struct {
-	const char *name;
-	enum lqn_span_kind kind;
-} kinds[] = {
-	{ "internal", LQN_SPAN_INTERNAL },
-	{ "server", LQN_SPAN_SERVER },
-	{ "client", LQN_SPAN_CLIENT },
-	{ "producer", LQN_SPAN_PRODUCER },
-	{ "consumer", LQN_SPAN_CONSUMER },
-};
-
 static void take_kind(struct lqn_file_span *span, json_object *value)
 {
-	for (size_t i = 0; json_object_is_type(value, json_type_string) && i < G_N_ELEMENTS(kinds); i++) {
-		if (strcmp(json_object_get_string(value), kinds[i].name) == 0) {
-			span->kind = (uint8_t) kinds[i].kind;
+	for (uint32_t i = LQN_SPAN_INTERNAL; json_object_is_type(value, json_type_string) && i < LQN_SPAN_KINDS; i++) {
+		if (strcmp(json_object_get_string(value), lqn_span_kind_name(i)) == 0) {
+			span->kind = (uint8_t) i;
 		}
 	}
 }
@@ -72,28 +61,17 @@ static void take_parent(struct lqn_file_span *span, json_object *list)
 	}
 }
 
-/* ns; 0: not told; -1: out of range. */
-static int64_t time_of(json_object *value)
-{
-	uint64_t number;
-
-	if (!value) {
-		return 0;
-	}
-	return lqn_json_number(value, &number) && number <= INT64_MAX / NS_PER_US ? (int64_t) number * NS_PER_US : -1;
-}
-
 bool lqn_jaeger_span(const struct lqn_span_place *place, json_object *object, const char **process)
 {
 	struct lqn_file_span span = lqn_span_blank(place), origin;
 	json_object *duration = lqn_json_member(object, "duration", NULL);
-	int64_t length = time_of(duration);
+	int64_t length = lqn_json_time(duration, NS_PER_US);
 
 	lqn_json_id(lqn_json_member(object, "traceID", NULL), &span.trace_high, &span.trace_low);
 	lqn_json_id(lqn_json_member(object, "spanID", NULL), NULL, &span.id);
 	lqn_json_id(lqn_json_member(object, "parentSpanID", NULL), NULL, &span.parent);
 	take_parent(&span, lqn_json_member(object, "references", NULL));
-	span.begin = time_of(lqn_json_member(object, "startTime", NULL));
+	span.begin = lqn_json_time(lqn_json_member(object, "startTime", NULL), NS_PER_US);
 	if (!duration) {
 		span.end = 0;
 	} else if (length >= 0 && span.begin >= 0 && span.begin <= INT64_MAX - length) {

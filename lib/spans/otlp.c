@@ -55,17 +55,6 @@ static uint8_t kind_of(json_object *value)
 	return lqn_json_number(value, &number) && number < LQN_SPAN_KINDS ? (uint8_t) number : LQN_SPAN_UNSPECIFIED;
 }
 
-/* ns; 0: not told, as protocol buffers leave out what is 0; -1: out of range. */
-static int64_t time_of(json_object *value)
-{
-	uint64_t number;
-
-	if (!value) {
-		return 0;
-	}
-	return lqn_json_number(value, &number) && number <= INT64_MAX ? (int64_t) number : -1;
-}
-
 bool lqn_otlp_span(const struct lqn_span_place *place, json_object *object)
 {
 	struct lqn_file_span span = lqn_span_blank(place);
@@ -73,8 +62,8 @@ bool lqn_otlp_span(const struct lqn_span_place *place, json_object *object)
 	lqn_json_id(lqn_json_member(object, "traceId", "trace_id"), &span.trace_high, &span.trace_low);
 	lqn_json_id(lqn_json_member(object, "spanId", "span_id"), NULL, &span.id);
 	lqn_json_id(lqn_json_member(object, "parentSpanId", "parent_span_id"), NULL, &span.parent);
-	span.begin = time_of(lqn_json_member(object, "startTimeUnixNano", "start_time_unix_nano"));
-	span.end = time_of(lqn_json_member(object, "endTimeUnixNano", "end_time_unix_nano"));
+	span.begin = lqn_json_time(lqn_json_member(object, "startTimeUnixNano", "start_time_unix_nano"), 1);
+	span.end = lqn_json_time(lqn_json_member(object, "endTimeUnixNano", "end_time_unix_nano"), 1);
 	span.kind = kind_of(lqn_json_member(object, "kind", NULL));
 	span.name = lqn_json_text(place, lqn_json_member(object, "name", NULL));
 	take_attributes(place, lqn_json_member(object, "attributes", NULL), &span);

@@ -56,6 +56,16 @@ bool lqn_json_number(json_object *value, uint64_t *number)
 	}
 }
 
+int64_t lqn_json_time(json_object *value, int64_t unit)
+{
+	uint64_t number;
+
+	if (!value) {
+		return 0;
+	}
+	return lqn_json_number(value, &number) && number <= (uint64_t) (INT64_MAX / unit) ? (int64_t) number * unit : -1;
+}
+
 const char *lqn_json_text(const struct lqn_span_place *place, json_object *value)
 {
 	if (!json_object_is_type(value, json_type_string)) {

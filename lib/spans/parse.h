@@ -21,6 +21,9 @@ json_object *lqn_json_member(json_object *object, const char *first, const char 
 /* A whole number from 0 on, as a number or a text of digits. False if it is neither, or too large. */
 bool lqn_json_number(json_object *value, uint64_t *number);
 
+/* ns, of a number of units of so many; 0: not told, as protocol buffers leave out what is 0; -1: out of range. */
+int64_t lqn_json_time(json_object *value, int64_t unit);
+
 /* A text of the set; NULL if the value is none. */
 const char *lqn_json_text(const struct lqn_span_place *place, json_object *value);
 

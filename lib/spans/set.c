@@ -155,7 +155,6 @@ static GArray *sort_by_ids(struct lqn_span_set *set)
 			span_at(set, g_array_index(index, uint32_t, kept - 1)) : NULL;
 
 		if (last && by_ids(last, span->trace_high, span->trace_low, span->id) == 0) {
-			span->gone = true;
 			flaw_of(set, span, LQN_FLAW_DUPLICATE);
 		} else {
 			g_array_index(index, uint32_t, kept++) = at;

@@ -46,6 +46,12 @@ void lqn_json_put_int(struct json_object *object, const char *key, int64_t value
 	lqn_json_put(object, key, json_object_new_int64(value));
 }
 
+void lqn_json_put_window(struct json_object *object, int64_t begin, int64_t end)
+{
+	lqn_json_put_int(object, "begin-ns", begin);
+	lqn_json_put_int(object, "end-ns", end);
+}
+
 void lqn_json_put_number(struct json_object *object, const char *key, double value)
 {
 	char buf[LQN_TEXT_NUMBER_SIZE];

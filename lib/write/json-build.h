@@ -15,6 +15,8 @@ struct json_object *lqn_json_new_text(const char *text);
 void lqn_json_put_text(struct json_object *object, const char *key, const char *text);
 void lqn_json_put_count(struct json_object *object, const char *key, uint64_t count);
 void lqn_json_put_int(struct json_object *object, const char *key, int64_t value);
+/* `begin-ns` and `end-ns`. */
+void lqn_json_put_window(struct json_object *object, int64_t begin, int64_t end);
 /* As lqn_text_number() has it. */
 void lqn_json_put_number(struct json_object *object, const char *key, double value);
 /* The text of an object, which is put away. */

@@ -173,19 +173,18 @@ static struct json_object *new_processor(const struct lqn_processor *proc)
 
 static struct json_object *new_window(const struct lqn_model *model)
 {
-	struct json_object *object = json_object_new_object(), *parts;
+	struct json_object *object = json_object_new_object();
 
-	lqn_json_put(object, "begin-ns", json_object_new_int64(model->window_begin));
-	lqn_json_put(object, "end-ns", json_object_new_int64(model->window_end));
+	lqn_json_put_window(object, model->window_begin, model->window_end);
 	if (model->windows->len > 0) {
-		parts = json_object_new_array();
+		struct json_object *parts = json_object_new_array();
+
 		for (guint i = 0; i < model->windows->len; i++) {
 			const struct lqn_window *window = &g_array_index(model->windows, struct lqn_window, i);
 			struct json_object *part = json_object_new_object();
 
-			lqn_json_put(part, "begin-ns", json_object_new_int64(window->begin));
-			lqn_json_put(part, "end-ns", json_object_new_int64(window->end));
-			json_object_array_add(parts, part);
+			lqn_json_put_window(part, window->begin, window->end);
+			lqn_json_append(parts, part);
 		}
 		lqn_json_put(object, "parts", parts);
 	}
@@ -193,36 +192,34 @@ static struct json_object *new_window(const struct lqn_model *model)
 	return object;
 }
 
+/* struct lqn_blocked; `key`: what its name tells. */
+static struct json_object *new_waits(const GPtrArray *list, const char *key)
+{
+	struct json_object *waits = json_object_new_array();
+
+	for (unsigned i = 0; i < list->len; i++) {
+		const struct lqn_blocked *blocked = g_ptr_array_index(list, i);
+		struct json_object *object = json_object_new_object();
+
+		lqn_json_put_text(object, key, blocked->cause);
+		lqn_json_put_number(object, "seconds", blocked->seconds);
+		lqn_json_put_count(object, "waits", blocked->waits);
+		lqn_json_append(waits, object);
+	}
+	return waits;
+}
+
 static struct json_object *new_blocked(const struct lqn_model *model)
 {
-	struct json_object *object = json_object_new_object(), *causes = json_object_new_array();
-	struct json_object *queues = json_object_new_array();
+	struct json_object *object = json_object_new_object();
 
 	lqn_json_put_number(object, "seconds", model->blocked_seconds);
 	lqn_json_put_number(object, "unexplained-seconds", model->unexplained_seconds);
 	lqn_json_put_number(object, "hidden-seconds", model->hidden_seconds);
 	lqn_json_put_number(object, "unexplained-share", model->blocked_seconds > 0 ?
 		MIN(model->unexplained_seconds / model->blocked_seconds, 1) : 0);
-	for (unsigned i = 0; i < model->blocked->len; i++) {
-		const struct lqn_blocked *blocked = g_ptr_array_index(model->blocked, i);
-		struct json_object *cause = json_object_new_object();
-
-		lqn_json_put_text(cause, "cause", blocked->cause);
-		lqn_json_put_number(cause, "seconds", blocked->seconds);
-		lqn_json_put_count(cause, "waits", blocked->waits);
-		lqn_json_append(causes, cause);
-	}
-	lqn_json_put(object, "causes", causes);
-	for (unsigned i = 0; i < model->hidden->len; i++) {
-		const struct lqn_blocked *hidden = g_ptr_array_index(model->hidden, i);
-		struct json_object *queue = json_object_new_object();
-
-		lqn_json_put_text(queue, "woken-by", hidden->cause);
-		lqn_json_put_number(queue, "seconds", hidden->seconds);
-		lqn_json_put_count(queue, "waits", hidden->waits);
-		lqn_json_append(queues, queue);
-	}
-	lqn_json_put(object, "hidden", queues);
+	lqn_json_put(object, "causes", new_waits(model->blocked, "cause"));
+	lqn_json_put(object, "hidden", new_waits(model->hidden, "woken-by"));
 	return object;
 }
 

@@ -64,8 +64,7 @@ static struct json_object *new_piece(const struct lqn_path_piece *piece)
 {
 	struct json_object *object = json_object_new_object();
 
-	lqn_json_put_int(object, "begin-ns", piece->begin);
-	lqn_json_put_int(object, "end-ns", piece->end);
+	lqn_json_put_window(object, piece->begin, piece->end);
 	lqn_json_put_text(object, "kind", lqn_path_kind_name(piece->kind));
 	lqn_json_put_text(object, "detail", piece->detail);
 	lqn_json_put_text(object, "task", piece->task);
@@ -93,8 +92,7 @@ static struct json_object *new_parallel(const struct lqn_request_path *path)
 			continue;
 		}
 		object = json_object_new_object();
-		lqn_json_put_int(object, "begin-ns", work->begin);
-		lqn_json_put_int(object, "end-ns", work->end);
+		lqn_json_put_window(object, work->begin, work->end);
 		lqn_json_put_int(object, "slack-ns", work->slack);
 		lqn_json_put_text(object, "task", work->task);
 		lqn_json_put_text(object, "entry", work->entry);
@@ -122,8 +120,7 @@ static struct json_object *new_request(const struct lqn_request_path *path)
 	}
 	lqn_json_put_count(object, "request", path->number);
 	lqn_json_put(object, "kept", kept);
-	lqn_json_put_int(object, "begin-ns", path->begin);
-	lqn_json_put_int(object, "end-ns", path->end);
+	lqn_json_put_window(object, path->begin, path->end);
 	lqn_json_put(object, "pieces", pieces);
 	lqn_json_put(object, "parallel", new_parallel(path));
 	return object;
