@@ -31,13 +31,13 @@ def parameters_are_those_of_the_code():
     shown = set(re.findall(r'`([a-z-]+)`', '\n'.join(l.split('|')[2] for l in text.splitlines() if l.startswith('| `filter') or
                                                      l.startswith('| `s') or l.startswith('| |'))))
     known = set()
-    for name in ('causal/causal.c', 'model/model.c', 'spans/spans.c'):
+    for name in ('causal/causal.c', 'model/params.c', 'spans/spans.c'):
         known |= set(re.findall(r'\{ "([a-z-]+)", LQN_PARAM_', open(os.path.join(ROOT, 'plugin', name)).read()))
     assert shown == known, 'README.md alone: %s, the code alone: %s' % (shown - known, known - shown)
 
 
 def manual_has_the_parameters_of_the_code():
-    for page, name in (('filter.lqn.causal', 'causal/causal.c'), ('sink.lqn.model', 'model/model.c'),
+    for page, name in (('filter.lqn.causal', 'causal/causal.c'), ('sink.lqn.model', 'model/params.c'),
                        ('source.lqn.spans', 'spans/spans.c')):
         text = open(os.path.join(ROOT, 'doc/man/babeltrace2-%s.7.scd' % page)).read()
         section = text.split('# INITIALIZATION PARAMETERS\n')[1].split('\n# ')[0]
