@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-
-/* Whether the model agrees with what was measured, in the summary: a line or two for laws, bounds, and a solver each. */
-#include "write/write.h"
+#include "write/summary.h"
 
 #include <math.h>
 
@@ -9,22 +7,6 @@
 #include "write/text.h"
 
 #define SHOWN 4		/* figures of a solver, classes with bounds */
-
-static GPtrArray *new_parts(void)
-{
-	return g_ptr_array_new_with_free_func(g_free);
-}
-
-static void take_parts(GString *out, const char *label, GPtrArray *parts, const char *sep, unsigned indent, unsigned width,
-	unsigned lines)
-{
-	g_autofree char *head = g_strdup_printf("%-*s", (int) indent, label);
-
-	if (parts->len > 0) {
-		lqn_text_wrap(out, head, parts, sep, indent, width, lines);
-	}
-	g_ptr_array_unref(parts);
-}
 
 /* A share as so many per cent; a small one must not read as none. */
 static void append_percent(GString *text, double share)
@@ -47,19 +29,19 @@ static void add_law(GPtrArray *parts, const char *name, const struct lqn_law *la
 	g_ptr_array_add(parts, g_string_free(text, FALSE));
 }
 
-static void print_laws(GString *out, const struct lqn_checks *checks, unsigned indent, unsigned width)
+static void print_laws(GString *out, const struct lqn_checks *checks)
 {
-	GPtrArray *parts = new_parts();
+	GPtrArray *parts = lqn_summary_parts_new();
 
 	add_law(parts, "Little's law", &checks->little);
 	add_law(parts, "forced flow", &checks->flow);
 	add_law(parts, "utilisation law", &checks->utilization);
-	take_parts(out, "checks", parts, ", ", indent, width, 2);
+	lqn_summary_print(out, "checks", parts, ", ", 2);
 }
 
-static void print_bounds(GString *out, const struct lqn_checks *checks, unsigned indent, unsigned width)
+static void print_bounds(GString *out, const struct lqn_checks *checks)
 {
-	GPtrArray *parts = new_parts();
+	GPtrArray *parts = lqn_summary_parts_new();
 
 	for (unsigned i = 0; i < checks->bounds->len && i < SHOWN; i++) {
 		const struct lqn_class_bounds *bounds = &g_array_index(checks->bounds, struct lqn_class_bounds, i);
@@ -72,7 +54,7 @@ static void print_bounds(GString *out, const struct lqn_checks *checks, unsigned
 		g_string_append(text, " ms");
 		g_ptr_array_add(parts, g_string_free(text, FALSE));
 	}
-	take_parts(out, "bounds", parts, "; ", indent, width, 2);
+	lqn_summary_print(out, "bounds", parts, "; ", 2);
 }
 
 /* `web (3 threads, 0.76 busy)` */
@@ -86,9 +68,9 @@ static void append_resource(GString *text, const struct lqn_resource *resource)
 	g_string_append(text, " busy)");
 }
 
-static void print_saturation(GString *out, const struct lqn_checks *checks, unsigned indent, unsigned width)
+static void print_saturation(GString *out, const struct lqn_checks *checks)
 {
-	GPtrArray *parts = new_parts();
+	GPtrArray *parts = lqn_summary_parts_new();
 	GString *text = g_string_new(NULL);
 
 	for (unsigned i = 0; i < checks->resources->len && i < 2; i++) {
@@ -110,7 +92,7 @@ static void print_saturation(GString *out, const struct lqn_checks *checks, unsi
 		g_ptr_array_add(parts, g_strdup(text->str));
 	}
 	g_string_free(text, TRUE);
-	take_parts(out, "saturated", parts, "; ", indent, width, 2);
+	lqn_summary_print(out, "saturated", parts, "; ", 2);
 }
 
 static char *predicted_text(const struct lqn_predicted_value *value)
@@ -140,9 +122,9 @@ static char *predicted_text(const struct lqn_predicted_value *value)
 	return g_string_free(text, FALSE);
 }
 
-static void print_prediction(GString *out, const struct lqn_checks *checks, unsigned indent, unsigned width)
+static void print_prediction(GString *out, const struct lqn_checks *checks)
 {
-	GPtrArray *parts = new_parts();
+	GPtrArray *parts = lqn_summary_parts_new();
 
 	if (checks->failure) {
 		g_autofree char *text = g_strdup_printf("%s: %s", lqn_base_name(checks->solver), checks->failure);
@@ -158,13 +140,13 @@ static void print_prediction(GString *out, const struct lqn_checks *checks, unsi
 			g_ptr_array_add(parts, predicted_text(&g_array_index(values, struct lqn_predicted_value, i)));
 		}
 	}
-	take_parts(out, "predicted", parts, "; ", indent, width, 3);
+	lqn_summary_print(out, "predicted", parts, "; ", 3);
 }
 
-void lqn_write_checks(GString *out, const struct lqn_checks *checks, unsigned indent, unsigned width)
+void lqn_summary_checks(GString *out, const struct lqn_checks *checks)
 {
-	print_laws(out, checks, indent, width);
-	print_bounds(out, checks, indent, width);
-	print_saturation(out, checks, indent, width);
-	print_prediction(out, checks, indent, width);
+	print_laws(out, checks);
+	print_bounds(out, checks);
+	print_saturation(out, checks);
+	print_prediction(out, checks);
 }

@@ -22,9 +22,9 @@ static void append_number(GString *out, double value)
 /* `  # text`, at the end of a line or on one of its own. */
 static void append_comment(GString *out, const char *text)
 {
-	g_autofree char *clean = lqn_text_clean(text);
-
-	g_string_append_printf(out, "  # %s\n", clean);
+	g_string_append(out, "  # ");
+	lqn_text_append_clean(out, text);
+	g_string_append_c(out, '\n');
 }
 
 static void write_head(GString *out, const struct lqn_model *model)

@@ -26,10 +26,8 @@ static gint by_begin(gconstpointer a, gconstpointer b)
 /* Names are cleaned of control characters, so none has a tab or the end of a line in it. */
 static void append_name(GString *out, const char *name)
 {
-	g_autofree char *clean = lqn_text_clean(name);
-
 	g_string_append_c(out, '\t');
-	g_string_append(out, clean);
+	lqn_text_append_clean(out, name);
 }
 
 static void append_request(GString *out, const struct lqn_request_path *request)

@@ -14,19 +14,12 @@ static const char *const links[LQN_PATH_KINDS] = {
 	[LQN_PATH_QUEUE] = "busy:",
 };
 
-static void append_clean(GString *out, const char *text)
-{
-	g_autofree char *clean = lqn_text_clean(text);
-
-	g_string_append(out, clean);
-}
-
 static void append_by(GString *out, const struct lqn_path_piece *piece)
 {
 	const struct lqn_path_by *by = &piece->by;
 
 	g_string_append_printf(out, "%s%s ", out->len ? " " : "", links[piece->kind]);
-	append_clean(out, by->comm && *by->comm ? by->comm : by->task);
+	lqn_text_append_clean(out, by->comm && *by->comm ? by->comm : by->task);
 	/* above: reuse of the id */
 	g_string_append_printf(out, " %" PRIu32, (uint32_t) by->thread);
 	if (by->operation) {
@@ -35,12 +28,12 @@ static void append_by(GString *out, const struct lqn_path_piece *piece)
 			g_string_append_printf(out, "%" PRIu32, by->request);
 		}
 		g_string_append(out, " of ");
-		append_clean(out, by->operation);
+		lqn_text_append_clean(out, by->operation);
 	}
 	if (piece->kind == LQN_PATH_LOCK) {
 		g_string_append(out, ": ");
 		if (by->doing_task && by->doing_task != by->task) {
-			append_clean(out, by->doing_task);
+			lqn_text_append_clean(out, by->doing_task);
 			g_string_append_c(out, ' ');
 		}
 		g_string_append(out, lqn_path_kind_name(by->doing));
@@ -53,11 +46,11 @@ char *lqn_path_piece_words(const struct lqn_path_piece *piece)
 
 	/* who came instead is named with his request */
 	if (piece->detail && !(piece->kind == LQN_PATH_PREEMPTED && piece->by.thread)) {
-		append_clean(out, piece->detail);
+		lqn_text_append_clean(out, piece->detail);
 	}
 	if (piece->from && *piece->from) {
 		g_string_append_printf(out, "%sfrom ", out->len ? " " : "");
-		append_clean(out, piece->from);
+		lqn_text_append_clean(out, piece->from);
 	}
 	if (piece->by.thread && links[piece->kind]) {
 		append_by(out, piece);

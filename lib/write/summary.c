@@ -11,11 +11,12 @@
 #include <string.h>
 
 #include "write/path-words.h"
+#include "write/summary.h"
 #include "write/terms.h"
 #include "write/text.h"
 
 enum {
-	WIDTH = 100, INDENT = 12, NAME_WIDTH = 24, ENTRY_WIDTH = 22,
+	WIDTH = LQN_SUMMARY_WIDTH, INDENT = LQN_SUMMARY_INDENT, NAME_WIDTH = 24, ENTRY_WIDTH = 22,
 	MAX_TASKS = 8, MAX_ENTRIES = 9, MAX_CLIENTS = 2, MAX_NOTES = 3, MAX_GROUPS = 1, MAX_HIDDEN = 4,
 	MAX_DELAYS = 3,
 };
@@ -45,7 +46,7 @@ static char *sentence(const char *format, const double *values)
 	return g_string_free(out, FALSE);
 }
 
-static GPtrArray *new_parts(void)
+GPtrArray *lqn_summary_parts_new(void)
 {
 	return g_ptr_array_new_with_free_func(g_free);
 }
@@ -59,8 +60,7 @@ static void add_part(GPtrArray *parts, const char *name, const char *format, con
 	g_ptr_array_add(parts, g_strconcat(clean, " ", text, NULL));
 }
 
-static void print_parts(GString *out, const char *label, GPtrArray *parts, const char *sep,
-	unsigned lines)
+void lqn_summary_print(GString *out, const char *label, GPtrArray *parts, const char *sep, unsigned lines)
 {
 	g_autofree char *head = g_strdup_printf("%-*s", INDENT, label);
 
@@ -75,12 +75,12 @@ static void print_words(GString *out, const char *label, const char *text, unsig
 {
 	g_autofree char *clean = lqn_text_clean(text);
 	g_auto(GStrv) words = g_strsplit(clean, " ", -1);
-	GPtrArray *parts = new_parts();
+	GPtrArray *parts = lqn_summary_parts_new();
 
 	for (unsigned i = 0; words[i]; i++) {
 		g_ptr_array_add(parts, g_strdup(words[i]));
 	}
-	print_parts(out, label, parts, " ", lines);
+	lqn_summary_print(out, label, parts, " ", lines);
 }
 
 static void print_more(GString *out, unsigned indent, unsigned all, unsigned shown,
@@ -269,7 +269,7 @@ static void print_entries(GString *out, const GPtrArray *tasks)
 
 static void print_processors(GString *out, const struct lqn_model *model)
 {
-	GPtrArray *parts = new_parts();
+	GPtrArray *parts = lqn_summary_parts_new();
 
 	for (unsigned i = 0; i < model->processors->len; i++) {
 		const struct lqn_processor *proc = g_ptr_array_index(model->processors, i);
@@ -289,7 +289,7 @@ static void print_processors(GString *out, const struct lqn_model *model)
 			add_part(parts, proc->name, "@ cores, # busy (@ %)", values);
 		}
 	}
-	print_parts(out, "processors", parts, "; ", 2);
+	lqn_summary_print(out, "processors", parts, "; ", 2);
 }
 
 static void print_clients(GString *out, const struct lqn_model *model)
@@ -298,7 +298,7 @@ static void print_clients(GString *out, const struct lqn_model *model)
 
 	for (unsigned i = 0; i < tasks->len && i < MAX_CLIENTS; i++) {
 		const struct lqn_task *task = g_ptr_array_index(tasks, i);
-		GPtrArray *parts = new_parts();
+		GPtrArray *parts = lqn_summary_parts_new();
 		double values[] = { task->multiplicity, task->throughput,
 			task->response < 0 ? -1 : task->response * 1e3, task->think * 1e3 };
 
@@ -306,7 +306,7 @@ static void print_clients(GString *out, const struct lqn_model *model)
 			"open: arrivals # per s, response # ms" :
 			"× @: # per s, response # ms, think # ms",
 			task->kind == LQN_TASK_OPEN ? &values[1] : values);
-		print_parts(out, i ? "" : "clients", parts, "", 1);
+		lqn_summary_print(out, i ? "" : "clients", parts, "", 1);
 	}
 	print_more(out, INDENT, tasks->len, MIN(tasks->len, MAX_CLIENTS), "clients");
 	g_ptr_array_unref(tasks);
@@ -352,7 +352,7 @@ static void print_resources(GString *out, const struct lqn_model *model)
 		[LQN_TASK_DISK] = "service # ms, # per s",
 		[LQN_TASK_DELAY] = "# ms, # per s",
 	};
-	GPtrArray *tasks = select_tasks(model, is_resource), *parts = new_parts();
+	GPtrArray *tasks = select_tasks(model, is_resource), *parts = lqn_summary_parts_new();
 
 	for (unsigned i = 0; i < tasks->len; i++) {
 		const struct lqn_task *task = g_ptr_array_index(tasks, i);
@@ -361,7 +361,7 @@ static void print_resources(GString *out, const struct lqn_model *model)
 
 		add_part(parts, task->name, confidence >= 0 ? "held # ± # ms, # per s" : formats[task->kind], values);
 	}
-	print_parts(out, "resources", parts, "; ", 2);
+	lqn_summary_print(out, "resources", parts, "; ", 2);
 	g_ptr_array_unref(tasks);
 }
 
@@ -420,7 +420,7 @@ static GArray *sum_pieces(const struct lqn_request_path *request)
 
 static void print_request(GString *out, const char *label, const struct lqn_request_path *request)
 {
-	GPtrArray *texts = new_parts();
+	GPtrArray *texts = lqn_summary_parts_new();
 	double whole = request ? request->end - request->begin : 0;
 	g_autofree char *sum = sentence("# ms: ", (double[]) { whole / 1e6 });
 	GString *head = g_string_new(NULL);
@@ -469,7 +469,7 @@ static void print_paths(GString *out, const struct lqn_path_report *report)
 /* The largest delays of requests by others. */
 static void print_delays(GString *out, const struct lqn_path_report *report)
 {
-	GPtrArray *parts = new_parts();
+	GPtrArray *parts = lqn_summary_parts_new();
 
 	for (unsigned i = 0; i < MIN(report->delays->len, MAX_DELAYS); i++) {
 		const struct lqn_path_delay *delay =
@@ -486,12 +486,12 @@ static void print_delays(GString *out, const struct lqn_path_report *report)
 			lqn_path_kind_name(delay->kind), *detail ? " " : "", detail, by,
 			*of ? " of " : "", of, times));
 	}
-	print_parts(out, "delayed", parts, ", ", 2);
+	lqn_summary_print(out, "delayed", parts, ", ", 2);
 }
 
 static void print_blocked(GString *out, const struct lqn_model *model)
 {
-	GPtrArray *parts = new_parts();
+	GPtrArray *parts = lqn_summary_parts_new();
 	double all = model->blocked_seconds;
 	double unknown = model->unexplained_seconds + model->hidden_seconds;
 	GString *head = g_string_new(NULL);
@@ -520,7 +520,7 @@ static void print_blocked(GString *out, const struct lqn_model *model)
 /* What nothing explains but that somebody ended it: for each a queue at him. */
 static void print_hidden(GString *out, const struct lqn_model *model)
 {
-	GPtrArray *parts = new_parts();
+	GPtrArray *parts = lqn_summary_parts_new();
 
 	for (unsigned i = 0; i < model->hidden->len && i < MAX_HIDDEN; i++) {
 		const struct lqn_blocked *hidden = g_ptr_array_index(model->hidden, i);
@@ -548,12 +548,12 @@ static void print_notes(GString *out, const struct lqn_model *model)
 
 static void print_background(GString *out, const struct lqn_model *model)
 {
-	GPtrArray *parts = new_parts();
+	GPtrArray *parts = lqn_summary_parts_new();
 
 	for (unsigned i = 0; i < model->background->len; i++) {
 		g_ptr_array_add(parts, lqn_text_clean(g_ptr_array_index(model->background, i)));
 	}
-	print_parts(out, "background", parts, ", ", 1);
+	lqn_summary_print(out, "background", parts, ", ", 1);
 }
 
 GString *lqn_write_summary(const struct lqn_model *model, const struct lqn_path_report *report)
@@ -580,7 +580,7 @@ GString *lqn_write_summary(const struct lqn_model *model, const struct lqn_path_
 	print_clients(out, model);
 	print_resources(out, model);
 	if (model->checks) {
-		lqn_write_checks(out, model->checks, INDENT, WIDTH);
+		lqn_summary_checks(out, model->checks);
 	}
 	if (report) {
 		print_paths(out, report);

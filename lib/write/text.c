@@ -35,6 +35,13 @@ char *lqn_text_clean(const char *text)
 	return g_string_free(out, FALSE);
 }
 
+void lqn_text_append_clean(GString *out, const char *text)
+{
+	g_autofree char *clean = lqn_text_clean(text);
+
+	g_string_append(out, clean);
+}
+
 static unsigned char_width(gunichar c)
 {
 	if (g_unichar_iszerowidth(c)) {

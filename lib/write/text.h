@@ -19,6 +19,9 @@
  */
 char *lqn_text_clean(const char *text);
 
+/* The same, appended. */
+void lqn_text_append_clean(GString *out, const char *text);
+
 /* Columns that valid UTF-8 takes. */
 unsigned lqn_text_width(const char *text);
 

@@ -10,9 +10,7 @@
 /* Text from the trace as one cell. */
 static void append_cell(GString *out, const char *text, char end)
 {
-	g_autofree char *clean = lqn_text_clean(text);
-
-	g_string_append(out, clean);
+	lqn_text_append_clean(out, text);
 	g_string_append_c(out, end);
 }
 

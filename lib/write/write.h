@@ -24,8 +24,6 @@ GString *lqn_write_trace_events(const struct lqn_path_report *report);	/* slow-r
 GString *lqn_write_path_table(const struct lqn_path_report *report);
 /* thread-path.tsv: the path of one thread, tab separated, a header first. */
 GString *lqn_write_thread_path(const struct lqn_thread_path *path);
-/* The lines of the summary that tell whether the model agrees with what was measured; `width` columns, hung in by `indent`. */
-void lqn_write_checks(GString *out, const struct lqn_checks *checks, unsigned indent, unsigned width);
 /* What a person reads on the terminal in half a minute. */
 GString *lqn_write_summary(const struct lqn_model *model, const struct lqn_path_report *report);
 
