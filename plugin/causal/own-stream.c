@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "plugin/common/classes.h"
 #include "plugin/common/clock.h"
 #include "plugin/common/handover.h"
 
@@ -30,35 +31,9 @@ struct own_stream {
 
 /* ---- classes ------------------------------------------------------------- */
 
-static bool add_mapping(bt_field_class *fc, const char *label, uint64_t value)
-{
-	bt_integer_range_set_unsigned *ranges;
-	bool ok;
-
-	/* The library takes each label only once. */
-	if (bt_field_class_enumeration_unsigned_borrow_mapping_by_label_const(fc, label)) {
-		return true;
-	}
-	ranges = bt_integer_range_set_unsigned_create();
-	ok = ranges && bt_integer_range_set_unsigned_add_range(ranges, value, value) ==
-			BT_INTEGER_RANGE_SET_ADD_RANGE_STATUS_OK &&
-		bt_field_class_enumeration_unsigned_add_mapping(fc, label, ranges) ==
-			BT_FIELD_CLASS_ENUMERATION_ADD_MAPPING_STATUS_OK;
-	bt_integer_range_set_unsigned_put_ref(ranges);
-	return ok;
-}
-
 static bt_field_class *create_enum(bt_trace_class *tc, const struct lqn_event_field *field)
 {
-	bt_field_class *fc = bt_field_class_enumeration_unsigned_create(tc);
-	const char *label;
-
-	for (uint32_t i = 0; fc && (label = field->label(i)); i++) {
-		if (!add_mapping(fc, label, i)) {
-			BT_FIELD_CLASS_PUT_REF_AND_RESET(fc);
-		}
-	}
-	return fc;
+	return lqn_class_enum_new(tc, field->label);
 }
 
 static bt_field_class *create_unsigned(bt_trace_class *tc, const struct lqn_event_field *field)
@@ -126,42 +101,22 @@ static const struct {
 
 /* ---- trace --------------------------------------------------------------- */
 
-static bool append_member(bt_trace_class *tc, bt_field_class *payload,
-	const struct lqn_event_field *field)
-{
-	bt_field_class *fc = kinds[field->kind].create(tc, field);
-	bool ok;
-
-	if (!fc) {
-		return false;
-	}
-	if (kinds[field->kind].bits > 0) {
-		bt_field_class_integer_set_field_value_range(fc, kinds[field->kind].bits);
-	}
-	ok = bt_field_class_structure_append_member(payload, field->name, fc) ==
-		BT_FIELD_CLASS_STRUCTURE_APPEND_MEMBER_STATUS_OK;
-	bt_field_class_put_ref(fc);
-	return ok;
-}
-
 static bt_event_class *create_event_class(bt_trace_class *tc, bt_stream_class *sc,
 	const struct lqn_event_class *desc)
 {
-	bt_event_class *ec = bt_event_class_create(sc);
 	bt_field_class *payload = bt_field_class_structure_create(tc);
-	bool ok = ec && payload &&
-		bt_event_class_set_name(ec, desc->name) == BT_EVENT_CLASS_SET_NAME_STATUS_OK;
+	bool ok = payload;
 
 	for (size_t i = 0; ok && i < desc->n_fields; i++) {
-		ok = append_member(tc, payload, &desc->fields[i]);
+		const struct lqn_event_field *field = &desc->fields[i];
+
+		ok = lqn_class_append(payload, field->name, kinds[field->kind].create(tc, field),
+			kinds[field->kind].bits);
 	}
-	ok = ok && bt_event_class_set_payload_field_class(ec, payload) ==
-		BT_EVENT_CLASS_SET_FIELD_CLASS_STATUS_OK;
-	bt_field_class_put_ref(payload);
 	if (!ok) {
-		BT_EVENT_CLASS_PUT_REF_AND_RESET(ec);
+		BT_FIELD_CLASS_PUT_REF_AND_RESET(payload);
 	}
-	return ec;
+	return lqn_class_event_new(sc, desc->name, payload);
 }
 
 /*
@@ -205,15 +160,10 @@ static void hand_over(struct own_trace *trace)
 
 static bool create_classes(struct own_trace *trace, bt_trace_class *tc)
 {
-	trace->sc = bt_stream_class_create(tc);
-	if (!trace->sc || bt_stream_class_set_name(trace->sc, TRACE_NAME) !=
-				BT_STREAM_CLASS_SET_NAME_STATUS_OK ||
-			bt_stream_class_set_default_clock_class(trace->sc, trace->clock) !=
-				BT_STREAM_CLASS_SET_DEFAULT_CLOCK_CLASS_STATUS_OK) {
+	trace->sc = lqn_class_stream_new(tc, trace->clock, TRACE_NAME);
+	if (!trace->sc) {
 		return false;
 	}
-	/* What is written without packets, 2.1.1's source.ctf.fs aborts on. */
-	bt_stream_class_set_supports_packets(trace->sc, BT_TRUE, BT_TRUE, BT_TRUE);
 	for (unsigned i = 0; i < LQN_EV_COUNT; i++) {
 		trace->classes[i] = create_event_class(tc, trace->sc,
 			lqn_event_class((enum lqn_event_type) i));

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "plugin/common/classes.h"
 #include "plugin/common/clock.h"
 
 #define TRACE_NAME "spans"
@@ -104,101 +105,43 @@ static const char *const event_names[] = {
 
 /* ---- classes ------------------------------------------------------------- */
 
-static bool add_label(bt_field_class *fc, uint32_t value)
+static bool append_field(bt_trace_class *tc, bt_field_class *payload, const struct field *field)
 {
-	bt_integer_range_set_unsigned *ranges = bt_integer_range_set_unsigned_create();
-	bool ok = ranges && bt_integer_range_set_unsigned_add_range(ranges, value, value) ==
-			BT_INTEGER_RANGE_SET_ADD_RANGE_STATUS_OK &&
-		bt_field_class_enumeration_unsigned_add_mapping(fc, lqn_span_kind_name(value),
-			ranges) == BT_FIELD_CLASS_ENUMERATION_ADD_MAPPING_STATUS_OK;
+	bt_field_class *fc = field->type == TEXT ? bt_field_class_string_create(tc) :
+		field->type == KIND ? lqn_class_enum_new(tc, lqn_span_kind_name) :
+		bt_field_class_integer_signed_create(tc);
 
-	bt_integer_range_set_unsigned_put_ref(ranges);
-	return ok;
-}
-
-static bt_field_class *create_kind(bt_trace_class *tc)
-{
-	bt_field_class *fc = bt_field_class_enumeration_unsigned_create(tc);
-
-	for (uint32_t i = 0; fc && i < LQN_SPAN_KINDS; i++) {
-		if (!add_label(fc, i)) {
-			BT_FIELD_CLASS_PUT_REF_AND_RESET(fc);
-		}
-	}
-	return fc;
-}
-
-static bt_field_class *create_field(bt_trace_class *tc, const struct field *field)
-{
-	bt_field_class *fc;
-
-	switch (field->type) {
-	case TEXT:
-		return bt_field_class_string_create(tc);
-	case KIND:
-		fc = create_kind(tc);
-		break;
-	default:
-		fc = bt_field_class_integer_signed_create(tc);
-		break;
-	}
-	if (fc) {
-		bt_field_class_integer_set_field_value_range(fc, 32);
-	}
-	return fc;
+	return lqn_class_append(payload, field->name, fc, field->type == TEXT ? 0 : 32);
 }
 
 static bt_event_class *create_event_class(bt_trace_class *tc, bt_stream_class *sc,
 	enum spans_event which)
 {
-	bt_event_class *ec = bt_event_class_create(sc);
 	bt_field_class *payload = bt_field_class_structure_create(tc);
-	bool ok = ec && payload && bt_event_class_set_name(ec, event_names[which]) ==
-		BT_EVENT_CLASS_SET_NAME_STATUS_OK;
+	bool ok = payload;
 
 	for (size_t i = 0; ok && i < G_N_ELEMENTS(fields); i++) {
-		bt_field_class *fc;
-
-		if (which == SPANS_END && !fields[i].at_end) {
-			continue;
-		}
-		fc = create_field(tc, &fields[i]);
-		ok = fc && bt_field_class_structure_append_member(payload, fields[i].name, fc) ==
-			BT_FIELD_CLASS_STRUCTURE_APPEND_MEMBER_STATUS_OK;
-		bt_field_class_put_ref(fc);
+		ok = (which == SPANS_END && !fields[i].at_end) || append_field(tc, payload, &fields[i]);
 	}
-	ok = ok && bt_event_class_set_payload_field_class(ec, payload) ==
-		BT_EVENT_CLASS_SET_FIELD_CLASS_STATUS_OK;
-	bt_field_class_put_ref(payload);
 	if (!ok) {
-		BT_EVENT_CLASS_PUT_REF_AND_RESET(ec);
+		BT_FIELD_CLASS_PUT_REF_AND_RESET(payload);
 	}
-	return ec;
+	return lqn_class_event_new(sc, event_names[which], payload);
 }
 
 static bool create_classes(struct spans_trace *trace, bt_self_component *self, bt_trace_class *tc)
 {
 	bt_clock_class *clock = lqn_clock_new(self, "unix");
-	bool ok;
 
-	trace->sc = bt_stream_class_create(tc);
-	ok = clock && trace->sc && bt_stream_class_set_name(trace->sc, TRACE_NAME) ==
-			BT_STREAM_CLASS_SET_NAME_STATUS_OK &&
-		bt_stream_class_set_default_clock_class(trace->sc, clock) ==
-			BT_STREAM_CLASS_SET_DEFAULT_CLOCK_CLASS_STATUS_OK;
+	trace->sc = clock ? lqn_class_stream_new(tc, clock, TRACE_NAME) : NULL;
 	bt_clock_class_put_ref(clock);
-	if (!ok) {
-		return false;
-	}
-	/* What is written without packets, 2.1.1's source.ctf.fs aborts on. */
-	bt_stream_class_set_supports_packets(trace->sc, BT_TRUE, BT_TRUE, BT_TRUE);
-	for (unsigned i = 0; i < SPANS_EVENTS; i++) {
+	for (unsigned i = 0; trace->sc && i < SPANS_EVENTS; i++) {
 		trace->classes[i] = create_event_class(tc, trace->sc, (enum spans_event) i);
 		if (!trace->classes[i]) {
 			return false;
 		}
 	}
-	return true;
+	return trace->sc;
 }
 
 bool spans_trace_init(struct spans_trace *trace, bt_self_component *self)
