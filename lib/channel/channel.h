@@ -29,7 +29,6 @@ struct lqn_channels {
 	/* TCP ends are told by addresses; order says nothing better */
 	bool have_packets;
 	uint64_t contradictions;	/* evidence against a pairing */
-	uint64_t stale;			/* messages whose receipt was not seen */
 	uint64_t overruns;		/* queues given up */
 	uint64_t messages;		/* that lie in any of them */
 };

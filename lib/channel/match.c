@@ -197,7 +197,6 @@ static void drop_stale(struct lqn_object *object, int64_t since, int64_t least)
 	while ((message = object->messages) && there > 0 && there >= least) {
 		there -= message->bytes;
 		drop_message(object, message);
-		object->channels->stale++;
 	}
 }
 

@@ -174,6 +174,12 @@ static bool is_file_call(uint8_t call)
 		call == LQN_CALL_PATH || call == LQN_CALL_READV || call == LQN_CALL_WRITEV;
 }
 
+bool lqn_walk_is_disk(const struct lqn_interval *wait)
+{
+	return wait->cause == LQN_CAUSE_DISK || (wait->state == 2 && is_file_call(wait->call) &&
+		wait->cause != LQN_CAUSE_HIDDEN);
+}
+
 /*
  * A device serves one request after the other as far as can be seen from outside: from the time on
  * that it has completed the last of those it was given before, it is with this one. Until then the
@@ -296,8 +302,7 @@ void lqn_walk_blocked(struct lqn_path_walk *walk, struct lqn_actor *actor,
 		lqn_walk_push(walk, late->sender, begin, end);
 	} else if (walk->index && lqn_waits_for_lock(actor, wait->call, wait->object)) {
 		wait_for_lock(walk, actor, wait, begin, end);
-	} else if (wait->cause == LQN_CAUSE_DISK || (wait->state == 2 && is_file_call(wait->call) &&
-			wait->cause != LQN_CAUSE_HIDDEN)) {
+	} else if (lqn_walk_is_disk(wait)) {
 		wait_for_disk(walk, actor, wait, begin, end);
 	} else if (wait->cause == LQN_CAUSE_NETWORK) {
 		wait_for_packet(walk, actor, wait, begin, end);

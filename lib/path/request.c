@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "layout/layout.h"
+#include "path/walk.h"
 
 #define WORKS_MAX 4096		/* of one request, … */
 #define STATES_MAX 16384	/* … and states of their threads */
@@ -136,7 +137,7 @@ static void add_wait(struct detail *d, struct lqn_actor *actor, const struct lqn
 	if (lqn_waits_for_lock(actor, it->call, it->object)) {
 		kind = LQN_PATH_LOCK;
 		detail = lqn_path_lock_name(d->index, actor->host, it->object);
-	} else if (it->cause == LQN_CAUSE_DISK || it->state == 2) {
+	} else if (lqn_walk_is_disk(it)) {
 		kind = LQN_PATH_DISK;
 	} else if (it->cause == LQN_CAUSE_TIMER) {
 		kind = LQN_PATH_SLEEP;

@@ -61,6 +61,8 @@ const struct lqn_receipt *lqn_walk_late_message(const struct lqn_actor *actor,
 /* Accounts for [begin, end) in which `actor` was blocked; `wait` is the block that ended it. */
 void lqn_walk_blocked(struct lqn_path_walk *walk, struct lqn_actor *actor,
 	const struct lqn_interval *wait, int64_t begin, int64_t end);
+/* Whether a disk was waited for. A wait of state D that nobody is known to have ended is, in calls that read or write files. */
+bool lqn_walk_is_disk(const struct lqn_interval *wait);
 /* Accounts for [begin, end) in which a message lay in a channel that `actor` then took it out of. */
 void lqn_walk_queued(struct lqn_path_walk *walk, struct lqn_actor *actor, int64_t begin,
 	int64_t end);

@@ -217,7 +217,7 @@ static void print_request(struct out *out, const struct lqn_path_group *group,
 	print_threads(out, path);
 }
 
-/* The begin of the first request shown: times count from there. */
+/* When the first thing shown began: times count from there. A request's work can be older than itself, of a batch. */
 static int64_t find_origin(const struct lqn_path_report *report)
 {
 	int64_t origin = INT64_MAX;
@@ -229,6 +229,9 @@ static int64_t find_origin(const struct lqn_path_report *report)
 			const struct lqn_request_path *path = g_ptr_array_index(group->kept, k);
 
 			origin = path->works ? MIN(origin, path->begin) : origin;
+			for (guint w = 0; path->works && w < path->works->len; w++) {
+				origin = MIN(origin, g_array_index(path->works, struct lqn_path_work, w).begin);
+			}
 		}
 	}
 	return origin == INT64_MAX ? 0 : origin;

@@ -287,6 +287,25 @@ START_TEST(slow_requests_are_processes_with_tracks)
 }
 END_TEST
 
+/* of a batch that began before the request came: no time is before 0 */
+START_TEST(a_request_is_shown_from_its_oldest_work_on)
+{
+	struct lqn_path_report *report = sample_report_new();
+	const struct lqn_path_group *group = g_ptr_array_index(report->groups, 0);
+	struct lqn_request_path *slow = g_ptr_array_index(group->kept, group->kept->len - 1);
+	GString *text;
+	static const char *const wanted[] = { "\"ts\":0.000}", "\"ts\":0.500}", "\"origin-ns\":\"1764462740999999500\"" };
+
+	g_array_index(slow->works, struct lqn_path_work, 1).begin = slow->begin - 500;
+	text = lqn_write_trace_events(report);
+	assert_holds(text, wanted, G_N_ELEMENTS(wanted));
+	ck_assert_ptr_null(strstr(text->str, ":-"));
+	ck_assert_ptr_null(strstr(text->str, ".-"));
+	g_string_free(text, TRUE);
+	lqn_path_report_free(report);
+}
+END_TEST
+
 START_TEST(nothing_is_a_file_as_well)
 {
 	struct lqn_path_report *report = lqn_path_report_new(false);
@@ -308,4 +327,4 @@ END_TEST
 
 SUITE("path-forms", paths_show_the_difference_first, path_table_has_every_piece_in_order_of_time,
 	stacks_lead_from_the_operation_to_the_wait, stacks_add_up, json_tells_who_stood_in_the_way,
-	slow_requests_are_processes_with_tracks, nothing_is_a_file_as_well)
+	slow_requests_are_processes_with_tracks, a_request_is_shown_from_its_oldest_work_on, nothing_is_a_file_as_well)
