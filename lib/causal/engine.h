@@ -179,6 +179,8 @@ void lqn_causal_mark(struct lqn_causal *causal, const struct lqn_thread *thread,
 /* spans.c: what programs tell of their requests */
 void lqn_step_span(struct lqn_step *step);
 void lqn_step_state_namespace(struct lqn_step *step);
+/* The thread is no more: the numbers that it had inside are nobody's. */
+void lqn_causal_forget_inside(struct lqn_causal *causal, const struct lqn_thread *thread);
 /* A thread is known by another number inside of a PID namespace, where its process has `vpid`. */
 void lqn_causal_name_inside(struct lqn_causal *causal, struct lqn_thread *thread, int32_t vpid,
 	int32_t vtid);

@@ -205,6 +205,7 @@ static void mark_exit(struct lqn_causal *c, const struct lqn_thread *last, int64
 
 static void forget(struct lqn_causal *c, struct lqn_thread *thread)
 {
+	lqn_causal_forget_inside(c, thread);
 	leave_process(c, thread);
 	lqn_host_drop_thread(&c->host, thread);
 }

@@ -44,6 +44,16 @@ void lqn_causal_name_inside(struct lqn_causal *c, struct lqn_thread *thread, int
 	}
 }
 
+void lqn_causal_forget_inside(struct lqn_causal *c, const struct lqn_thread *thread)
+{
+	int64_t key = thread->process ? inside_key(thread->process->vpid, thread->vtid) : 0;
+	const uint64_t *found = g_hash_table_lookup(c->inside, &key);
+
+	if (found && *found == thread->key) {
+		g_hash_table_remove(c->inside, &key);
+	}
+}
+
 void lqn_step_state_namespace(struct lqn_step *step)
 {
 	const struct lqn_record *rec = step->rec;

@@ -25,6 +25,7 @@ static void push(struct lqn_causal *causal, const char *event, int64_t ts, int32
 	if (rec.type == LQN_REC_FORK) {
 		rec.fork.parent_tid = a;
 		rec.fork.child_tid = rec.fork.child_pid = b;
+		rec.fork.child_vtid = b - 50;
 	} else {
 		rec.life.tid = a;
 	}
@@ -49,6 +50,8 @@ START_TEST(the_dead_are_forgotten_even_if_nobody_says_that_their_number_is_free)
 	ck_assert_uint_le(g_hash_table_size(causal->host.threads), LQN_DEAD_MAX + 2);
 	ck_assert_uint_le(g_hash_table_size(causal->host.processes), LQN_DEAD_MAX + 2);
 	ck_assert_uint_ge(g_hash_table_size(causal->host.threads), LQN_DEAD_MAX);
+	ck_assert_uint_le(g_hash_table_size(causal->inside), LQN_DEAD_MAX + 2);
+	ck_assert_uint_ge(g_hash_table_size(causal->inside), LQN_DEAD_MAX);
 	lqn_causal_free(causal);
 }
 END_TEST
