@@ -21,6 +21,7 @@
 #include "plugin/common/message.h"
 
 #define NS_PER_S 1000000000
+#define HANDED 64		/* events that are handed over at a time, at least */
 #define ADVICE "record on each host with `lttng enable-event --kernel sched_switch,sched_waking," \
 	"sched_process_fork,sched_process_exec,sched_process_exit,irq_handler_entry," \
 	"irq_handler_exit,irq_softirq_entry,irq_softirq_exit` and " \
@@ -37,6 +38,7 @@ struct causal_iter {
 	struct lqn_bindings *bindings;		/* owned */
 	struct upstreams ups;
 	struct own_trace *own;			/* owned; NULL until the first host has an engine */
+	struct lqn_handover *handover;		/* of the sink that is right behind; owned; NULL: none */
 	int64_t now;				/* ns from the origin; never decreases */
 	int64_t at;				/* of the present message, or of the last one with a time */
 	uint64_t events;			/* seen, of any kind */
@@ -75,8 +77,8 @@ static bool start_host(struct causal_iter *iter, struct host *host, const bt_clo
 		return true;
 	}
 	if (!iter->own) {
-		iter->own = own_trace_new(iter->comp->self, iter->self, &iter->queue, cs,
-			iter->now);
+		iter->own = own_trace_new(iter->comp->self, iter->self, &iter->queue,
+			iter->handover, cs, iter->now);
 		if (!iter->own) {
 			return out_of_memory(iter);
 		}
@@ -427,8 +429,11 @@ static bool handle(struct causal_iter *iter, const bt_message *msg)
 		up = stream ? upstreams_get(&iter->ups, iter, stream) : NULL;
 		cs = lqn_message_clock(msg);
 	}
-	/* Messages without a stream are the only sign of time from a quiet live source. */
-	forward = iter->comp->pass_through || !up || up->own;
+	/*
+	 * Messages without a stream are the only sign of time from a quiet live source. A sink that is
+	 * handed our events has no use for others than such.
+	 */
+	forward = (iter->comp->pass_through && !iter->handover) || !up || up->own;
 	/* First, since what the engine makes of it must come behind it. */
 	if (forward) {
 		queue_push(&iter->queue, msg);
@@ -468,6 +473,19 @@ static bool end_hosts(struct causal_iter *iter)
 	return true;
 }
 
+/*
+ * A sink that is handed events must be given a message to take them: when there are enough of them, or,
+ * as with the messages that would be passed on, as time goes on.
+ */
+static bool tell_time(struct causal_iter *iter)
+{
+	if (!iter->handover || !iter->own || !queue_is_empty(&iter->queue) ||
+			(!iter->comp->pass_through && lqn_handover_length(iter->handover) < HANDED)) {
+		return true;
+	}
+	return own_trace_tell_time(iter->own) || out_of_memory(iter);
+}
+
 /* Fills the queue from upstream's next batch; its status, or an error of our own. */
 static bt_message_iterator_class_next_method_status fetch(struct causal_iter *iter)
 {
@@ -478,6 +496,13 @@ static bt_message_iterator_class_next_method_status fetch(struct causal_iter *it
 	if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_END) {
 		iter->ended = true;
 		return end_hosts(iter) ? BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK :
+			BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
+	}
+	if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_AGAIN && iter->handover &&
+			lqn_handover_length(iter->handover) > 0) {
+		/* what is there must not wait for more */
+		return own_trace_tell_time(iter->own) ?
+			BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK :
 			BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
 	}
 	if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK) {
@@ -494,7 +519,8 @@ static bt_message_iterator_class_next_method_status fetch(struct causal_iter *it
 			return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
 		}
 	}
-	return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
+	return tell_time(iter) ? BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK :
+		BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
 }
 
 /* ---- methods ------------------------------------------------------------- */
@@ -537,6 +563,7 @@ bt_message_iterator_class_initialize_method_status causal_iter_init(
 	iter->self = self_iter;
 	iter->comp = bt_self_component_get_data(
 		bt_self_message_iterator_borrow_component(self_iter));
+	iter->handover = lqn_handover_find(bt_self_component_port_output_as_port_output(port));
 	start(iter);
 	bt_self_message_iterator_set_data(self_iter, iter);
 	return BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_OK;
@@ -547,6 +574,7 @@ void causal_iter_finalize(bt_self_message_iterator *self_iter)
 	struct causal_iter *iter = bt_self_message_iterator_get_data(self_iter);
 
 	stop(iter);
+	lqn_handover_unref(iter->handover);
 	inputs_clear(&iter->inputs);
 	g_free(iter);
 }

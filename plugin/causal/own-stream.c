@@ -5,7 +5,6 @@
 
 #include "plugin/common/classes.h"
 #include "plugin/common/clock.h"
-#include "plugin/common/handover.h"
 
 #define TRACE_NAME "lqn"
 #define NS_PER_S 1000000000
@@ -17,10 +16,10 @@ struct own_trace {
 	bt_stream_class *sc;			/* owned */
 	bt_clock_class *clock;			/* owned */
 	bt_event_class *classes[LQN_EV_COUNT];	/* owned */
-	struct lqn_handover *handover;		/* owned */
-	bool handed_over[LQN_EV_COUNT];		/* events of that class are */
+	struct lqn_handover *handover;		/* borrowed; NULL: there is none */
 	bool shared;		/* the clock is upstream's; else 1 GHz, value = ns from origin */
-	uint64_t value;		/* the present time, on `clock` */
+	uint64_t value;		/* the present time, on `clock` … */
+	int64_t ns;		/* … and from the origin */
 };
 
 struct own_stream {
@@ -137,27 +136,6 @@ static bool choose_clock(struct own_trace *trace, bt_self_component *self,
 	return trace->clock != NULL;
 }
 
-static bool has_string(const struct lqn_event_class *desc)
-{
-	for (size_t i = 0; i < desc->n_fields; i++) {
-		if (desc->fields[i].kind == LQN_EVF_STRING) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static void hand_over(struct own_trace *trace)
-{
-	trace->handover = lqn_handover_new();
-	for (unsigned i = 0; i < LQN_EV_COUNT; i++) {
-		if (!has_string(lqn_event_class((enum lqn_event_type) i))) {
-			lqn_handover_offer(trace->handover, trace->classes[i]);
-			trace->handed_over[i] = true;
-		}
-	}
-}
-
 static bool create_classes(struct own_trace *trace, bt_trace_class *tc)
 {
 	trace->sc = lqn_class_stream_new(tc, trace->clock, TRACE_NAME);
@@ -186,14 +164,17 @@ static bool create_trace(struct own_trace *trace, bt_trace_class *tc)
 }
 
 struct own_trace *own_trace_new(bt_self_component *self, bt_self_message_iterator *iter,
-	struct message_queue *queue, const bt_clock_snapshot *now, int64_t ns)
+	struct message_queue *queue, struct lqn_handover *handover,
+	const bt_clock_snapshot *now, int64_t ns)
 {
 	struct own_trace *trace = g_new0(struct own_trace, 1);
 	bt_trace_class *tc = bt_trace_class_create(self);
 	bool ok;
 
 	trace->iter = iter;
+	trace->ns = INT64_MIN;
 	trace->queue = queue;
+	trace->handover = handover;
 	ok = tc && choose_clock(trace, self, bt_clock_snapshot_borrow_clock_class_const(now), ns) &&
 		create_classes(trace, tc) && create_trace(trace, tc);
 	bt_trace_class_put_ref(tc);
@@ -201,7 +182,6 @@ struct own_trace *own_trace_new(bt_self_component *self, bt_self_message_iterato
 		own_trace_free(trace);
 		return NULL;
 	}
-	hand_over(trace);
 	own_trace_set_time(trace, now, ns);
 	return trace;
 }
@@ -212,12 +192,8 @@ void own_trace_free(struct own_trace *trace)
 		return;
 	}
 	for (unsigned i = 0; i < LQN_EV_COUNT; i++) {
-		if (trace->handed_over[i]) {
-			lqn_handover_withdraw(trace->classes[i]);
-		}
 		bt_event_class_put_ref(trace->classes[i]);
 	}
-	lqn_handover_unref(trace->handover);
 	bt_stream_class_put_ref(trace->sc);
 	bt_clock_class_put_ref(trace->clock);
 	bt_trace_put_ref(trace->trace);
@@ -237,6 +213,19 @@ static uint64_t value_at(const bt_clock_class *clock, int64_t ns)
 	return value > 0 ? (uint64_t) value : 0;
 }
 
+/* The time of a value, which is in range as that of a message is. */
+static int64_t ns_at(const bt_clock_class *clock, uint64_t value)
+{
+	int64_t ns;
+
+	if (bt_clock_class_cycles_to_ns_from_origin(clock, value, &ns) !=
+			BT_CLOCK_CLASS_CYCLES_TO_NS_FROM_ORIGIN_STATUS_OK) {
+		bt_current_thread_clear_error();
+		return INT64_MAX;
+	}
+	return ns;
+}
+
 void own_trace_set_time(struct own_trace *trace, const bt_clock_snapshot *now, int64_t ns)
 {
 	uint64_t value = ns < 0 ? 0 : (uint64_t) ns;
@@ -245,7 +234,10 @@ void own_trace_set_time(struct own_trace *trace, const bt_clock_snapshot *now, i
 		value = bt_clock_snapshot_borrow_clock_class_const(now) == trace->clock ?
 			bt_clock_snapshot_get_value(now) : value_at(trace->clock, ns);
 	}
-	trace->value = MAX(trace->value, value);
+	if (value > trace->value || trace->ns == INT64_MIN) {
+		trace->value = value;
+		trace->ns = trace->shared ? ns_at(trace->clock, value) : (int64_t) value;
+	}
 }
 
 /* ---- streams ------------------------------------------------------------- */
@@ -306,19 +298,20 @@ bool own_stream_event(struct own_stream *stream, const struct lqn_event *ev)
 {
 	struct own_trace *trace = stream->trace;
 	const struct lqn_event_class *desc = lqn_event_class((enum lqn_event_type) ev->type);
-	bt_message *msg = bt_message_event_create_with_packet_and_default_clock_snapshot(
-		trace->iter, trace->classes[ev->type], stream->packet, trace->value);
 	bt_field *payload;
-	bt_event *event;
+	bt_message *msg;
 
+	if (trace->handover) {
+		lqn_handover_put(trace->handover, stream->stream, queue_position(trace->queue),
+			trace->ns, ev);
+		return true;
+	}
+	msg = bt_message_event_create_with_packet_and_default_clock_snapshot(
+		trace->iter, trace->classes[ev->type], stream->packet, trace->value);
 	if (!push(trace, msg)) {
 		return false;
 	}
-	event = bt_message_event_borrow_event(msg);
-	if (trace->handed_over[ev->type]) {
-		lqn_handover_put(trace->handover, event, ev);
-	}
-	payload = bt_event_borrow_payload_field(event);
+	payload = bt_event_borrow_payload_field(bt_message_event_borrow_event(msg));
 	for (size_t i = 0; i < desc->n_fields; i++) {
 		const struct lqn_event_field *field = &desc->fields[i];
 
@@ -329,6 +322,12 @@ bool own_stream_event(struct own_stream *stream, const struct lqn_event *ev)
 		}
 	}
 	return true;
+}
+
+bool own_trace_tell_time(struct own_trace *trace)
+{
+	return push(trace, bt_message_message_iterator_inactivity_create(trace->iter, trace->clock,
+		trace->value));
 }
 
 bool own_stream_end(struct own_stream *stream)

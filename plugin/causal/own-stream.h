@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "plugin/causal/queue.h"
+#include "plugin/common/handover.h"
 #include "event/event.h"
 
 struct own_trace;
@@ -20,14 +21,18 @@ struct own_stream;
 /*
  * A new trace, whose clock can be compared with the clock class of `now` (borrowed for the call);
  * `ns` is `now` in ns from its origin. Messages are made for `iter` and go to `queue` (both
- * borrowed). NULL if memory ran out. Free with own_trace_free(), after its streams.
+ * borrowed), events into `handover` (borrowed) unless it is NULL. NULL if memory ran out. Free with own_trace_free(), after its streams.
  */
 struct own_trace *own_trace_new(bt_self_component *self, bt_self_message_iterator *iter,
-	struct message_queue *queue, const bt_clock_snapshot *now, int64_t ns);
+	struct message_queue *queue, struct lqn_handover *handover,
+	const bt_clock_snapshot *now, int64_t ns);
 void own_trace_free(struct own_trace *trace);
 
 /* Sets the present time; one that is earlier than the last one changes nothing. */
 void own_trace_set_time(struct own_trace *trace, const bt_clock_snapshot *now, int64_t ns);
+
+/* Queues a message that says no more than the present time. False if memory ran out. */
+bool own_trace_tell_time(struct own_trace *trace);
 
 /*
  * A new stream, with the messages of its beginning and its packet's; NULL if memory ran out. `name`

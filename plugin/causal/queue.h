@@ -9,12 +9,14 @@
 struct message_queue {
 	GPtrArray *messages;	/* const bt_message *; references owned from `head` on */
 	guint head;
+	uint64_t emptied;	/* how many were in it when it was emptied, in all */
 };
 
 static inline void queue_init(struct message_queue *queue)
 {
 	queue->messages = g_ptr_array_new();
 	queue->head = 0;
+	queue->emptied = 0;
 }
 
 /* Takes over the reference. */
@@ -27,11 +29,18 @@ static inline void queue_push(struct message_queue *queue, const bt_message *msg
 static inline const bt_message *queue_pop(struct message_queue *queue)
 {
 	if (queue->head == queue->messages->len) {
+		queue->emptied += queue->messages->len;
 		g_ptr_array_set_size(queue->messages, 0);
 		queue->head = 0;
 		return NULL;
 	}
 	return g_ptr_array_index(queue->messages, queue->head++);
+}
+
+/* How many have ever been pushed. */
+static inline uint64_t queue_position(const struct message_queue *queue)
+{
+	return queue->emptied + queue->messages->len;
 }
 
 static inline gboolean queue_is_empty(const struct message_queue *queue)

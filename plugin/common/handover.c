@@ -1,19 +1,54 @@
 /* SPDX-License-Identifier: MIT */
 #include "plugin/common/handover.h"
 
+#include <glib.h>
+
+struct handed {
+	const bt_stream *stream;	/* borrowed */
+	uint64_t position;
+	struct lqn_event ev;
+};
+
+struct lqn_handover {
+	GArray *events;			/* struct handed; owned */
+	guint next;			/* those before have been taken */
+	GStringChunk *strings;		/* of the events; owned */
+	bool has_strings;		/* any are in there */
+	bool with_strings[LQN_EV_COUNT];	/* events of that type have some */
+};
+
 /* Graphs may run in threads of their own; what is in a handover belongs to one graph. */
 static GMutex lock;
-static GHashTable *offers;	/* const bt_event_class * -> struct lqn_handover *, with a reference */
+static GHashTable *offers;	/* const bt_component * -> struct lqn_handover *, with a reference */
+
+static void clear(void *data)
+{
+	struct lqn_handover *handover = data;
+
+	g_array_free(handover->events, TRUE);
+	g_string_chunk_free(handover->strings);
+}
 
 struct lqn_handover *lqn_handover_new(void)
 {
-	return g_atomic_rc_box_new0(struct lqn_handover);
+	struct lqn_handover *handover = g_atomic_rc_box_new0(struct lqn_handover);
+
+	handover->events = g_array_new(FALSE, FALSE, sizeof(struct handed));
+	handover->strings = g_string_chunk_new(1024);
+	for (unsigned i = 0; i < LQN_EV_COUNT; i++) {
+		const struct lqn_event_class *desc = lqn_event_class((enum lqn_event_type) i);
+
+		for (size_t k = 0; k < desc->n_fields; k++) {
+			handover->with_strings[i] |= desc->fields[k].kind == LQN_EVF_STRING;
+		}
+	}
+	return handover;
 }
 
 void lqn_handover_unref(struct lqn_handover *handover)
 {
 	if (handover) {
-		g_atomic_rc_box_release(handover);
+		g_atomic_rc_box_release_full(handover, clear);
 	}
 }
 
@@ -22,34 +57,104 @@ static void unref(void *handover)
 	lqn_handover_unref(handover);
 }
 
-void lqn_handover_offer(struct lqn_handover *handover, const bt_event_class *ec)
+void lqn_handover_offer(struct lqn_handover *handover, const bt_component *sink)
 {
 	g_mutex_lock(&lock);
 	if (!offers) {
 		offers = g_hash_table_new_full(NULL, NULL, NULL, unref);
 	}
-	g_hash_table_insert(offers, (void *) ec, g_atomic_rc_box_acquire(handover));
+	g_hash_table_insert(offers, (void *) sink, g_atomic_rc_box_acquire(handover));
 	g_mutex_unlock(&lock);
 }
 
-void lqn_handover_withdraw(const bt_event_class *ec)
+void lqn_handover_withdraw(const bt_component *sink)
 {
 	g_mutex_lock(&lock);
-	if (offers && g_hash_table_remove(offers, ec) && g_hash_table_size(offers) == 0) {
+	if (offers && g_hash_table_remove(offers, sink) && g_hash_table_size(offers) == 0) {
 		g_clear_pointer(&offers, g_hash_table_destroy);
 	}
 	g_mutex_unlock(&lock);
 }
 
-struct lqn_handover *lqn_handover_find(const bt_event_class *ec)
+struct lqn_handover *lqn_handover_find(const bt_port_output *port)
 {
+	const bt_connection *connection =
+		bt_port_borrow_connection_const(bt_port_output_as_port_const(port));
+	const bt_component *behind = !connection ? NULL : bt_port_borrow_component_const(
+		bt_port_input_as_port_const(bt_connection_borrow_downstream_port_const(connection)));
 	struct lqn_handover *handover;
 
 	g_mutex_lock(&lock);
-	handover = offers ? g_hash_table_lookup(offers, ec) : NULL;
+	handover = offers && behind ? g_hash_table_lookup(offers, behind) : NULL;
 	if (handover) {
 		g_atomic_rc_box_acquire(handover);
 	}
 	g_mutex_unlock(&lock);
 	return handover;
+}
+
+static void copy_strings(struct lqn_handover *handover, struct lqn_event *ev)
+{
+	const struct lqn_event_class *desc = lqn_event_class((enum lqn_event_type) ev->type);
+
+	for (size_t i = 0; i < desc->n_fields; i++) {
+		if (desc->fields[i].kind == LQN_EVF_STRING) {
+			const char **text = (const char **) (void *)
+				((char *) ev + desc->fields[i].offset);
+
+			*text = *text ? g_string_chunk_insert(handover->strings, *text) : "";
+			handover->has_strings = true;
+		}
+	}
+}
+
+void lqn_handover_put(struct lqn_handover *handover, const bt_stream *stream, uint64_t position,
+	int64_t ts, const struct lqn_event *ev)
+{
+	const guint i = handover->events->len;
+	struct handed *handed;
+
+	g_array_set_size(handover->events, i + 1);
+	handed = &g_array_index(handover->events, struct handed, i);
+	handed->stream = stream;
+	handed->position = position;
+	handed->ev = *ev;
+	handed->ev.ts = ts;
+	if (handover->with_strings[ev->type]) {
+		copy_strings(handover, &handed->ev);
+	}
+}
+
+unsigned lqn_handover_length(const struct lqn_handover *handover)
+{
+	return handover->events->len - handover->next;
+}
+
+/* All have been taken: their memory is used again. */
+static void start_again(struct lqn_handover *handover)
+{
+	g_array_set_size(handover->events, 0);
+	handover->next = 0;
+	if (handover->has_strings) {
+		g_string_chunk_clear(handover->strings);
+		handover->has_strings = false;
+	}
+}
+
+const struct lqn_event *lqn_handover_take(struct lqn_handover *handover, uint64_t position,
+	const bt_stream **stream)
+{
+	const struct handed *handed;
+
+	if (handover->next == handover->events->len) {
+		start_again(handover);
+		return NULL;
+	}
+	handed = &g_array_index(handover->events, struct handed, handover->next);
+	if (handed->position > position) {
+		return NULL;
+	}
+	handover->next++;
+	*stream = handed->stream;
+	return &handed->ev;
 }

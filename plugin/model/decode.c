@@ -6,14 +6,12 @@
 
 #include "plugin/common/access.h"
 #include "plugin/common/class-cache.h"
-#include "plugin/common/handover.h"
 
 /* How to read an event class. */
 struct reader {
 	const struct lqn_event_class *desc;
 	enum lqn_event_type type;
 	struct lqn_access *fields;		/* owned; by index in `desc` */
-	struct lqn_handover *handover;		/* owned; NULL: none */
 };
 
 /* One for all classes that are not ours: most events are of them, and need not look into it. */
@@ -81,7 +79,6 @@ static struct reader *reader_new(const bt_event_class *ec)
 	reader = g_new0(struct reader, 1);
 	reader->desc = desc;
 	reader->type = type;
-	reader->handover = lqn_handover_find(ec);
 	reader->fields = g_new(struct lqn_access, reader->desc->n_fields);
 	for (size_t i = 0; i < reader->desc->n_fields; i++) {
 		const struct lqn_event_field *field = &reader->desc->fields[i];
@@ -101,7 +98,6 @@ static void reader_free(void *data)
 	if (reader == &foreign) {
 		return;
 	}
-	lqn_handover_unref(reader->handover);
 	g_free(reader->fields);
 	g_free(reader);
 }
@@ -146,7 +142,6 @@ enum lqn_decode_status lqn_decoder_decode(struct lqn_decoder *decoder, const bt_
 {
 	const bt_event_class *ec = bt_event_borrow_class_const(event);
 	struct reader *reader = lqn_class_cache_get(decoder->readers, ec);
-	const struct lqn_event *known;
 
 	if (!reader) {
 		reader = reader_new(ec);
@@ -157,11 +152,6 @@ enum lqn_decode_status lqn_decoder_decode(struct lqn_decoder *decoder, const bt_
 	if (reader == &foreign) {
 		return LQN_DECODE_FOREIGN;
 	}
-	known = reader->handover ? lqn_handover_get(reader->handover, event) : NULL;
-	if (known) {
-		*ev = *known;
-	} else {
-		read_fields(reader, event, ev);
-	}
+	read_fields(reader, event, ev);
 	return LQN_DECODE_OK;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "plugin/common/handover.h"
 #include "plugin/common/message.h"
 #include "plugin/model/decode.h"
 #include "plugin/model/interval.h"
@@ -22,6 +23,8 @@
 struct model {
 	bt_self_component *self;		/* borrowed */
 	bt_message_iterator *up;		/* owned; NULL until the graph is configured */
+	struct lqn_handover *handover;		/* owned; empty unless the filter is right in front */
+	uint64_t position;			/* messages so far */
 	struct lqn_decoder *decoder;		/* owned */
 	struct lqn_analysis *analysis;		/* owned */
 	GHashTable *hosts;	/* const bt_stream *, a reference, owned -> number of its host */
@@ -50,6 +53,7 @@ bt_component_class_get_supported_mip_versions_method_status model_mip_versions(
 static void model_free(struct model *model)
 {
 	bt_message_iterator_put_ref(model->up);
+	lqn_handover_unref(model->handover);
 	lqn_decoder_free(model->decoder);
 	if (model->analysis) {
 		lqn_analysis_free(model->analysis);
@@ -74,6 +78,7 @@ bt_component_class_initialize_method_status model_init(bt_self_component_sink *s
 
 	model->self = bt_self_component_sink_as_self_component(self_sink);
 	model->interval.begin = model->now = INT64_MIN;
+	model->handover = lqn_handover_new();
 	model->decoder = lqn_decoder_new();
 	model->hosts = g_hash_table_new_full(NULL, NULL, put_stream, NULL);
 	model->tellers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -100,6 +105,8 @@ bt_component_class_sink_graph_is_configured_method_status model_graph_is_configu
 		bt_self_component_sink_as_self_component(self_sink));
 	bt_self_component_port_input *in =
 		bt_self_component_sink_borrow_input_port_by_name(self_sink, "in");
+	const bt_component *component = bt_self_component_as_component(model->self);
+	bt_message_iterator_create_from_sink_component_status status;
 
 	/* To go on would make the library abort the process. */
 	if (!bt_port_is_connected(bt_self_component_port_as_port(
@@ -107,7 +114,10 @@ bt_component_class_sink_graph_is_configured_method_status model_graph_is_configu
 		FAIL(model, "Input port `in` is not connected");
 		return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_ERROR;
 	}
-	return (int) bt_message_iterator_create_from_sink_component(self_sink, in, &model->up);
+	lqn_handover_offer(model->handover, component);
+	status = bt_message_iterator_create_from_sink_component(self_sink, in, &model->up);
+	lqn_handover_withdraw(component);
+	return (int) status;
 }
 
 /* ---- events -------------------------------------------------------------- */
@@ -222,13 +232,35 @@ static bool read_time(struct model *model, const bt_message *msg, const bt_strea
 	return ok;
 }
 
-static bool take_event(struct model *model, const bt_message *msg)
+/* Takes an event of a stream. */
+static bool take(struct model *model, const bt_stream *stream, const struct lqn_event *ev)
+{
+	unsigned host;
+
+	if (!lqn_event_is_sound(ev)) {
+		model->unsound++;
+		return true;
+	}
+	if (ev->type == LQN_EV_HOST && !begin_stream(model, stream, ev)) {
+		return false;
+	}
+	host = get_host(model, stream);
+	if (host == LEFT_OUT) {
+		return true;
+	}
+	if (ev->type == LQN_EV_SUMMARY) {
+		g_hash_table_foreach_remove(model->tellers, is_stream, (void *) stream);
+	}
+	lqn_analysis_event(model->analysis, host, ev);
+	return true;
+}
+
+static bool take_message(struct model *model, const bt_message *msg)
 {
 	const bt_event *event = bt_message_event_borrow_event_const(msg);
 	enum lqn_decode_status status;
 	const bt_stream *stream;
 	struct lqn_event ev;
-	unsigned host;
 
 	status = lqn_decoder_decode(model->decoder, event, &ev);
 	if (status == LQN_DECODE_FOREIGN) {
@@ -239,25 +271,20 @@ static bool take_event(struct model *model, const bt_message *msg)
 		return false;
 	}
 	stream = bt_event_borrow_stream_const(event);
-	if (!read_time(model, msg, stream, &ev)) {
-		return false;
+	return read_time(model, msg, stream, &ev) && take(model, stream, &ev);
+}
+
+/* Takes what has been handed over and comes before the next message. */
+static bool take_handed(struct model *model)
+{
+	const struct lqn_event *ev;
+	const bt_stream *stream;
+	bool ok = true;
+
+	while (ok && (ev = lqn_handover_take(model->handover, model->position, &stream))) {
+		ok = take(model, stream, ev);
 	}
-	if (!lqn_event_is_sound(&ev)) {
-		model->unsound++;
-		return true;
-	}
-	if (ev.type == LQN_EV_HOST && !begin_stream(model, stream, &ev)) {
-		return false;
-	}
-	host = get_host(model, stream);
-	if (host == LEFT_OUT) {
-		return true;
-	}
-	if (ev.type == LQN_EV_SUMMARY) {
-		g_hash_table_foreach_remove(model->tellers, is_stream, (void *) stream);
-	}
-	lqn_analysis_event(model->analysis, host, &ev);
-	return true;
+	return ok;
 }
 
 /* ---- results ------------------------------------------------------------- */
@@ -447,15 +474,17 @@ bt_component_class_sink_consume_method_status model_consume(bt_self_component_si
 		return (int) status;
 	}
 	for (uint64_t i = 0; i < n; i++) {
+		ok = ok && take_handed(model);
 		if (ok && bt_message_get_type(msgs[i]) == BT_MESSAGE_TYPE_EVENT) {
-			ok = take_event(model, msgs[i]);
+			ok = take_message(model, msgs[i]);
 		}
+		model->position++;
 		if (i + 1 == n) {
 			follow_time(model, msgs[i]);
 		}
 		bt_message_put_ref(msgs[i]);
 	}
-	ok = ok && roll(model);
+	ok = ok && take_handed(model) && roll(model);
 	model->running = ok;
 	return ok ? BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_OK :
 		BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_ERROR;

@@ -43,6 +43,31 @@ def saved_events_give_the_same(name, pass_through):
         assert direct == result.stdout, 'the summaries differ'
 
 
+MUXER = '--component=filter.utils.muxer'
+
+
+def messages_give_what_is_handed_over_gives():
+    """Events are handed to a sink right behind the filter, and come as messages where something is in between."""
+    with Scratch() as dir:
+        for between in ([], [MUXER]):
+            succeed(bt2(trace('three-tier'), '--component=filter.lqn.causal', *between, '--component=sink.lqn.model',
+                        '--params=output="%s"' % dir('out%d' % len(between))))
+        same(read_folder(dir('out0')), read_folder(dir('out1')))
+
+
+def stored_and_made_events_mix():
+    """One host's events come from a file through a filter that makes those of the other."""
+    with Scratch() as dir:
+        whole = succeed(bt2(*model_args(trace('two-hosts'), dir('whole')))).stdout
+        succeed(bt2(trace('two-hosts/hostA'), '--component=filter.lqn.causal', '--params=pass-through=no',
+                    '-o', 'ctf', '-w', dir('causal')))
+        for between in ([], [MUXER]):
+            mixed = succeed(bt2(dir('causal'), trace('two-hosts/hostB'), '--component=filter.lqn.causal', *between,
+                                '--component=sink.lqn.model', '--params=output="%s"' % dir('mixed%d' % len(between)))).stdout
+            same(read_folder(dir('whole')), read_folder(dir('mixed%d' % len(between))))
+            assert mixed == whole, mixed
+
+
 def overwriting_replaces_all():
     with Scratch() as dir:
         succeed(bt2(*model_args(trace('pipe'), dir('out'), MARKS)))
@@ -74,6 +99,8 @@ NAMES = [n for n in NAMES if os.path.isdir(os.path.join(TRACES, n))]
 run([('%s: two runs are equal' % n, lambda n=n: two_runs_are_equal(n)) for n in NAMES] +
     [('%s: a saved stream of our events gives the same model' % n, lambda n=n: saved_events_give_the_same(n, 'no')) for n in NAMES] +
     [('three-tier: a saved mixed trace gives the same model', lambda: saved_events_give_the_same('three-tier', 'yes')),
+     ('three-tier: messages give what is handed over gives', messages_give_what_is_handed_over_gives),
+     ('two-hosts: stored events and those just made mix', stored_and_made_events_mix),
      ('overwrite=yes replaces everything', overwriting_replaces_all),
      ('summary=no without output is silent', no_output_and_no_summary_are_silent),
      ('without marks there is a window too', without_marks_there_is_a_window_too),
