@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "../unit/jsonl.h"
+#include "../unit/suite.h"
 
 static GPtrArray *folders;	/* char *, paths */
 
@@ -292,10 +293,8 @@ static void find_folders(const char *path)
 
 int main(int argc, char *argv[])
 {
-	Suite *suite = suite_create("cases");
 	TCase *tcase = tcase_create("cases");
-	SRunner *runner;
-	int failed;
+	int status;
 
 	folders = g_ptr_array_new_with_free_func(g_free);
 	for (int i = 1; i < argc; i++) {
@@ -303,12 +302,7 @@ int main(int argc, char *argv[])
 	}
 	find_folders(g_getenv("LQN_TRACE_COMPASS_CASES"));
 	tcase_add_loop_test(tcase, a_case_gives_what_it_expects, 0, (int) folders->len);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_set_tap(runner, "-");
-	srunner_run_all(runner, CK_SILENT);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
+	status = suite_run("cases", tcase);
 	g_ptr_array_free(folders, TRUE);
-	return failed || argc < 2 ? EXIT_FAILURE : EXIT_SUCCESS;
+	return argc < 2 ? EXIT_FAILURE : status;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../unit/suite.h"
 #include "event/event.h"
 
 static const char *root;	/* of the sources */
@@ -216,25 +217,13 @@ END_TEST
 
 int main(int argc, char *argv[])
 {
-	Suite *suite = suite_create("docs");
 	TCase *tcase = tcase_create("docs");
-	SRunner *runner;
-	int failed;
 
 	if (argc != 2) {
 		return EXIT_FAILURE;
 	}
 	root = argv[1];
-	tcase_add_test(tcase, each_event_and_field_is_described);
-	tcase_add_test(tcase, each_label_is_described);
-	tcase_add_test(tcase, no_field_is_described_that_is_none);
-	tcase_add_test(tcase, each_numbered_case_has_a_test);
-	tcase_add_test(tcase, each_folder_belongs_to_a_numbered_case);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_set_tap(runner, "-");
-	srunner_run_all(runner, CK_SILENT);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	SUITE_TESTS(tcase, each_event_and_field_is_described, each_label_is_described,
+		no_field_is_described_that_is_none, each_numbered_case_has_a_test, each_folder_belongs_to_a_numbered_case);
+	return suite_run("docs", tcase);
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../unit/suite.h"
 #include "result/result.h"
 
 #define FIRST_TID 1000
@@ -265,10 +266,8 @@ int main(void)
 	g_autofree char *file = folder && *folder ?
 		g_build_filename(folder, "graphfactory.json", NULL) :
 		NULL;
-	Suite *suite;
 	TCase *tcase;
-	SRunner *runner;
-	int failed;
+	int status;
 
 	graphs = file ? json_object_from_file(file) : NULL;
 	if (!graphs) {
@@ -281,16 +280,10 @@ int main(void)
 			g_ptr_array_add(names, name);
 		}
 	}
-	suite = suite_create("graphs");
 	tcase = tcase_create("graphs");
 	tcase_add_loop_test(tcase, the_path_through_a_graph_is_the_one_stated, 0, (int) names->len);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_set_tap(runner, "-");
-	srunner_run_all(runner, CK_SILENT);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
+	status = suite_run("graphs", tcase);
 	g_ptr_array_free(names, TRUE);
 	json_object_put(graphs);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return status;
 }

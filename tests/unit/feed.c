@@ -627,3 +627,17 @@ void feed_each(struct feed *feed, lqn_event_func func, void *payload)
 		func(payload, &g_array_index(feed->events, struct lqn_event, i));
 	}
 }
+
+struct feed *feed_two_new(void)
+{
+	struct feed *f = feed_new("6.1.0");
+
+	feed(f, "1 c0 sw 0>1 R\n1 c1 sw 0>2 R");
+	return f;
+}
+
+void feed_two_finish(struct feed *f, long us)
+{
+	feed(f, "%ld c0 sw 1>0 S\n%ld c1 sw 2>0 S", us, us);
+	feed_finish(f, us);
+}

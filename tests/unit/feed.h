@@ -38,6 +38,10 @@ struct feed *feed_new(const char *release);
 void feed_snapshot(struct feed *feed, const struct lqn_snapshot *snapshot);
 void feed_free(struct feed *feed);
 
+/* Of a new engine in which thread 1 (process 1) runs on CPU 0 and thread 2 (process 2) on CPU 1; both leave them at the end. */
+struct feed *feed_two_new(void);
+void feed_two_finish(struct feed *feed, long us);
+
 /* Takes records: a format, then lines. One that is before those in front of it is of their time. */
 void feed(struct feed *feed, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Likewise, with the times that they have. */

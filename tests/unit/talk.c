@@ -36,6 +36,24 @@ void talk_connect(struct talk *talk, int client, int fd, int server, int made)
 		t, client, t, client, fd, t, client, fd, t, client, t, server, t, server, made);
 }
 
+void talk_pair(struct talk *talk, int client, const char *client_name, int server, const char *server_name)
+{
+	talk_start(talk);
+	talk_process(talk, client, client_name);
+	talk_process(talk, server, server_name);
+	talk_connect(talk, client, 5, server, 7);
+	talk_await(talk, server, "recvfrom", 7);
+}
+
+void talk_cycle(struct talk *talk, int client, int server, long server_us, long sleep_us)
+{
+	talk_work(talk, 30);
+	talk_request(talk, client, 5, server);
+	talk_work(talk, server_us);
+	talk_reply(talk, server, 7, client);
+	talk_sleep(talk, client, sleep_us);
+}
+
 void talk_work(struct talk *talk, long us)
 {
 	talk->now += us;
@@ -75,6 +93,24 @@ void talk_reply(struct talk *talk, int from, int fd, int to)
 	talk_request(talk, from, fd, to);
 }
 
+void talk_futex_wait(struct talk *talk, int thread, int word)
+{
+	feed(talk->feed, "%ld c%d +futex %d 0 1\n%ld c%d sw %d>0 S", talk->now, thread, word, talk->now, thread, thread);
+}
+
+void talk_futex_wake(struct talk *talk, int thread, int word, int woken)
+{
+	long now = talk->now++;
+
+	feed(talk->feed, "%ld c%d +futex %d 1 1\n%ld c%d wk %d\n%ld c%d sw 0>%d R\n%ld c%d -futex 1\n%ld c%d -futex 0", now, thread,
+		word, now, thread, woken, now, woken, woken, now + 1, thread, now + 1, woken);
+}
+
+void talk_futex_wake_nobody(struct talk *talk, int thread, int word)
+{
+	feed(talk->feed, "%ld c%d +futex %d 1 1\n%ld c%d -futex 0", talk->now, thread, word, talk->now, thread);
+}
+
 void talk_mark(struct talk *talk, int thread, const char *path)
 {
 	feed(talk->feed, "%ld c%d +openat -1 0 %s\n%ld c%d -openat -2", talk->now, thread, path, talk->now, thread);
@@ -88,17 +124,12 @@ void talk_span(struct talk *talk, int thread, int span, bool begin, const char *
 	g_array_append_val(talk->events, ev);
 }
 
-struct taker {
-	struct lqn_analysis *analysis;
-	unsigned host;
-};
-
-static void take(void *payload, const struct lqn_event *ev)
+void talk_take(void *payload, const struct lqn_event *ev)
 {
-	struct taker *taker = payload;
+	const struct talk_host *host = payload;
 
 	if (ev->type != LQN_EV_HOST) {
-		lqn_analysis_event(taker->analysis, taker->host, ev);
+		lqn_analysis_event(host->analysis, host->number, ev);
 	}
 }
 
@@ -106,20 +137,20 @@ struct lqn_model *talk_model(struct talk *talk, const struct lqn_options *option
 	GError **error)
 {
 	const struct lqn_options otherwise = { .begin = INT64_MIN, .end = INT64_MAX };
-	struct taker taker = { .analysis = lqn_analysis_new(options ? options : &otherwise) };
+	struct talk_host host = { .analysis = lqn_analysis_new(options ? options : &otherwise) };
 	struct lqn_model *model = NULL;
 
-	taker.host = lqn_analysis_host(taker.analysis, "host");
+	host.number = lqn_analysis_host(host.analysis, "host");
 	feed_finish(talk->feed, talk->now);
-	feed_each(talk->feed, take, &taker);
+	feed_each(talk->feed, talk_take, &host);
 	for (guint i = 0; i < talk->events->len; i++) {
-		take(&taker, &g_array_index(talk->events, struct lqn_event, i));
+		talk_take(&host, &g_array_index(talk->events, struct lqn_event, i));
 	}
 	g_array_free(talk->events, TRUE);
-	if (!lqn_analysis_finish(taker.analysis, &model, paths, error)) {
+	if (!lqn_analysis_finish(host.analysis, &model, paths, error)) {
 		model = NULL;
 	}
-	lqn_analysis_free(taker.analysis);
+	lqn_analysis_free(host.analysis);
 	feed_free(talk->feed);
 	return model;
 }

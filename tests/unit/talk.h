@@ -25,6 +25,11 @@ void talk_thread(struct talk *talk, int of, int thread);
 /* `client` connects its descriptor `fd` to what `server` accepts as `made`. */
 void talk_connect(struct talk *talk, int client, int fd, int server, int made);
 
+/* A client whose descriptor 5 is connected to a server's 7, where it waits for requests. */
+void talk_pair(struct talk *talk, int client, const char *client_name, int server, const char *server_name);
+/* The client works for 30 us, asks the server, which works for so long, and sleeps. */
+void talk_cycle(struct talk *talk, int client, int server, long server_us, long sleep_us);
+
 /* The thread runs for so long. */
 void talk_work(struct talk *talk, long us);
 /* It leaves the CPU in a receive on `fd` (`recvfrom`, or what `call` says), or goes to sleep for so long. */
@@ -36,10 +41,21 @@ void talk_send(struct talk *talk, int from, const char *call, int fd, int to, co
 void talk_request(struct talk *talk, int from, int fd, int to);
 /* `from` answers on `fd` and awaits the next request there; `to` has the answer. */
 void talk_reply(struct talk *talk, int from, int fd, int to);
+/* It waits for a futex word; `thread` wakes `woken` out of its wait for the word, and both run, or wakes nobody. */
+void talk_futex_wait(struct talk *talk, int thread, int word);
+void talk_futex_wake(struct talk *talk, int thread, int word, int woken);
+void talk_futex_wake_nobody(struct talk *talk, int thread, int word);
 void talk_mark(struct talk *talk, int thread, const char *path);
 
 /* The thread begins (or ends) a span of user space. */
 void talk_span(struct talk *talk, int thread, int span, bool begin, const char *name);
+
+/* A host of an analysis, and how it takes events: a lqn_event_func for feed_each(). */
+struct talk_host {
+	struct lqn_analysis *analysis;	/* borrowed */
+	unsigned number;		/* lqn_analysis_host() */
+};
+void talk_take(void *host, const struct lqn_event *ev);
 
 /* Ends the trace and makes a model of it. NULL with an error. Options may be NULL. */
 struct lqn_model *talk_model(struct talk *talk, const struct lqn_options *options, struct lqn_path_report **paths,

@@ -125,20 +125,6 @@ END_TEST
 #define CYCLES 40
 enum { LOST = 7 };
 
-struct taker {
-	struct lqn_analysis *analysis;
-	unsigned host;
-};
-
-static void take(void *payload, const struct lqn_event *ev)
-{
-	struct taker *taker = payload;
-
-	if (ev->type != LQN_EV_HOST) {
-		lqn_analysis_event(taker->analysis, taker->host, ev);
-	}
-}
-
 /* Port 10 of host 1 asks port 20 of host 2, which takes 100 us; one question is lost. */
 static void ask(struct feed *client, struct feed *server, int cycle)
 {
@@ -167,7 +153,7 @@ START_TEST(datagrams_between_hosts_match_by_order_and_length)
 	const struct lqn_options options = { .begin = INT64_MIN, .end = INT64_MAX };
 	struct lqn_analysis *analysis = lqn_analysis_new(&options);
 	struct feed *client = feed_new("6.1.0"), *server = feed_new("6.1.0");
-	struct taker there = { analysis, lqn_analysis_host(analysis, "a") }, here = { analysis, lqn_analysis_host(analysis, "b") };
+	struct talk_host there = { analysis, lqn_analysis_host(analysis, "a") }, here = { analysis, lqn_analysis_host(analysis, "b") };
 	struct lqn_model *model = NULL;
 	struct lqn_path_report *paths = NULL;
 	GError *error = NULL;
@@ -180,8 +166,8 @@ START_TEST(datagrams_between_hosts_match_by_order_and_length)
 	}
 	feed_finish(client, 1000 + CYCLES * 1000L);
 	feed_finish(server, 1000 + CYCLES * 1000L);
-	feed_each(client, take, &there);
-	feed_each(server, take, &here);
+	feed_each(client, talk_take, &there);
+	feed_each(server, talk_take, &here);
 	ck_assert_msg(lqn_analysis_finish(analysis, &model, &paths, &error), "%s", error ? error->message : "?");
 	ck_assert_double_eq_tol(talk_calls(talk_entry(model, "client"), talk_entry(model, "server"), LQN_SYNC),
 		(CYCLES - 1) / (double) CYCLES, 0.03);

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "suite.h"
+
 static const char *const names[] = { "one.txt", "two.txt" };
 static char *parent, *target;
 
@@ -246,29 +248,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("folder");
 	TCase *tcase = tcase_create("folder");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
-	tcase_add_test(tcase, folder_is_made_with_its_files);
-	tcase_add_test(tcase, slash_at_the_end_is_no_matter);
-	tcase_add_test(tcase, relative_path_is_from_here);
-	tcase_add_test(tcase, existing_folder_is_kept_unless_asked);
-	tcase_add_test(tcase, empty_folder_is_kept_unless_asked);
-	tcase_add_test(tcase, earlier_run_is_replaced_when_asked);
-	tcase_add_test(tcase, files_of_others_are_not_replaced);
-	tcase_add_test(tcase, folder_or_link_with_our_name_is_of_others);
-	tcase_add_test(tcase, file_in_the_way_is_an_error);
-	tcase_add_test(tcase, link_to_a_folder_stands_for_it);
-	tcase_add_test(tcase, parent_must_be_there);
-	tcase_add_test(tcase, full_disk_leaves_the_old_folder_alone);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_set_tap(runner, "-");
-	srunner_run_all(runner, CK_SILENT);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	SUITE_TESTS(tcase, folder_is_made_with_its_files, slash_at_the_end_is_no_matter, relative_path_is_from_here,
+		existing_folder_is_kept_unless_asked, empty_folder_is_kept_unless_asked, earlier_run_is_replaced_when_asked,
+		files_of_others_are_not_replaced, folder_or_link_with_our_name_is_of_others, file_in_the_way_is_an_error,
+		link_to_a_folder_stands_for_it, parent_must_be_there, full_disk_leaves_the_old_folder_alone);
+	return suite_run("folder", tcase);
 }

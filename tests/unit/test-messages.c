@@ -5,18 +5,6 @@
 
 static struct feed *f;
 
-static void start(void)
-{
-	f = feed_new("6.1.0");
-	feed(f, "1 c0 sw 0>1 R\n1 c1 sw 0>2 R");
-}
-
-static void end(long us)
-{
-	feed(f, "%ld c0 sw 1>0 S\n%ld c1 sw 2>0 S", us, us);
-	feed_finish(f, us);
-}
-
 static void done(void)
 {
 	feed_free(f);
@@ -33,7 +21,7 @@ START_TEST(a_pipe_carries_bytes_to_whoever_reads)
 {
 	start_with_pipe();
 	feed(f, "10 c0 +write 4 100\n12 c0 -write 100\n20 c1 +read 3 100\n22 c1 -read 100");
-	end(30);
+	feed_two_finish(f, 30);
 	feed_expect(f, "send thread=1 object=$pipe seq=1 begin=10u end=12u bytes=100");
 	feed_expect(f, "receive thread=2 object=$pipe from=$pipe seq=1 sender=1 sent=10u begin=20u end=22u bytes=100 count=1");
 	feed_expect(f, "object object=$pipe kind=pipe thread=1");
@@ -45,7 +33,7 @@ START_TEST(a_message_read_in_parts_is_complete_with_the_last)
 {
 	start_with_pipe();
 	feed(f, "10 c0 +write 4 100\n12 c0 -write 100\n20 c1 +read 3 60\n22 c1 -read 60\n23 c1 +read 3 60\n24 c1 -read 40");
-	end(30);
+	feed_two_finish(f, 30);
 	feed_expect(f, "receive end=22u seq=1 sender=1 bytes=60 count=0");
 	feed_expect(f, "receive end=24u seq=1 sender=1 bytes=40 count=1");
 	done();
@@ -57,7 +45,7 @@ START_TEST(one_read_takes_several_messages)
 	start_with_pipe();
 	feed(f, "10 c0 +write 4 10\n11 c0 -write 10\n12 c0 +write 4 20\n13 c0 -write 20\n14 c0 +write 4 5\n15 c0 -write 5\n"
 		"20 c1 +read 3 64\n22 c1 -read 33\n23 c1 +read 3 64\n24 c1 -read 2");
-	end(30);
+	feed_two_finish(f, 30);
 	feed_expect(f, "receive end=22u seq=1 sent=10u bytes=33 count=2");
 	feed_expect(f, "receive end=24u seq=3 sent=14u bytes=2 count=1");
 	done();
@@ -69,7 +57,7 @@ START_TEST(a_receive_waits_for_the_end_of_the_send)
 	start_with_pipe();
 	/* the reader is back before the writer */
 	feed(f, "10 c0 +write 4 100\n11 c1 +read 3 100\n13 c1 -read 100\n15 c0 -write 100");
-	end(30);
+	feed_two_finish(f, 30);
 	feed_expect(f, "receive thread=2 sender=1 seq=1 begin=11u end=13u bytes=100");
 	done();
 }
@@ -79,7 +67,7 @@ START_TEST(a_failed_send_is_no_message)
 {
 	start_with_pipe();
 	feed(f, "10 c0 +write 4 100\n12 c0 -write -11\n13 c0 +write 4 7\n14 c0 -write 7\n20 c1 +read 3 100\n22 c1 -read 7");
-	end(30);
+	feed_two_finish(f, 30);
 	feed_expect(f, "receive sent=13u bytes=7 count=1");
 	ck_assert_uint_eq(feed_count(f, "send"), 1);
 	done();
@@ -90,7 +78,7 @@ START_TEST(end_of_file_and_errors_receive_nothing)
 {
 	start_with_pipe();
 	feed(f, "20 c1 +read 3 100\n22 c1 -read 0\n23 c1 +read 3 100\n24 c1 -read -11");
-	end(30);
+	feed_two_finish(f, 30);
 	ck_assert_uint_eq(feed_count(f, "receive"), 0);
 	done();
 }
@@ -100,7 +88,7 @@ START_TEST(bytes_from_nobody_traced_have_no_sender)
 {
 	start_with_pipe();
 	feed(f, "10 c0 +write 4 10\n11 c0 -write 10\n20 c1 +read 3 100\n22 c1 -read 10\n23 c1 +read 3 100\n24 c1 -read 50");
-	end(30);
+	feed_two_finish(f, 30);
 	feed_expect(f, "receive end=24u from=0 sender=0 bytes=50");
 	done();
 }
@@ -112,7 +100,7 @@ START_TEST(a_socketpair_has_two_directions)
 	feed(f, "1 c0 sw 0>1 R\n2 c0 +socketpair 1 1\n3 c0 -socketpair 0 3 4\n4 c0 fork 1 2\n5 c1 sw 0>2 R\n"
 		"10 c0 +sendto 3 10\n11 c0 -sendto 10\n12 c1 +recvfrom 4 10\n13 c1 -recvfrom 10\n"
 		"14 c1 +sendto 4 20\n15 c1 -sendto 20\n16 c0 +recvfrom 3 20\n17 c0 -recvfrom 20");
-	end(30);
+	feed_two_finish(f, 30);
 	feed_expect(f, "send thread=1 object=$one bytes=10");
 	feed_expect(f, "receive thread=2 object=$two from=$one sender=1");
 	feed_expect(f, "receive thread=1 object=$one from=$two sender=2");
@@ -128,7 +116,7 @@ START_TEST(datagrams_match_one_to_one)
 		"10 c0 +sendto 3 100\n11 c0 -sendto 100\n12 c0 +sendto 3 100\n13 c0 -sendto 100\n"
 		/* the first is cut off by a small buffer, the second is whole */
 		"20 c1 +recvfrom 4 10\n21 c1 -recvfrom 10\n22 c1 +recvfrom 4 200\n23 c1 -recvfrom 100");
-	end(30);
+	feed_two_finish(f, 30);
 	feed_expect(f, "receive end=21u seq=1 sent=10u count=1");
 	feed_expect(f, "receive end=23u seq=2 sent=12u count=1");
 	done();
@@ -137,11 +125,11 @@ END_TEST
 
 START_TEST(queues_give_by_priority)
 {
-	start();
+	f = feed_two_new();
 	feed(f, "2 c0 +mq_open /jobs\n2 c1 +mq_open /jobs\n3 c0 -mq_open 5\n3 c1 -mq_open 7\n"
 		"10 c0 +mq_timedsend 5 8 1\n11 c0 -mq_timedsend 0\n12 c0 +mq_timedsend 5 8 9\n13 c0 -mq_timedsend 0\n"
 		"20 c1 +mq_timedreceive 7\n21 c1 -mq_timedreceive 8\n22 c1 +mq_timedreceive 7\n23 c1 -mq_timedreceive 8");
-	end(30);
+	feed_two_finish(f, 30);
 	feed_expect(f, "object object=$q kind=queue name=/jobs");
 	feed_expect(f, "receive object=$q end=21u sent=12u");
 	feed_expect(f, "receive object=$q end=23u sent=10u");
@@ -151,13 +139,13 @@ END_TEST
 
 START_TEST(a_waiting_reader_of_a_queue_is_handed_its_message)
 {
-	start();
+	f = feed_two_new();
 	feed(f, "2 c0 +mq_open /jobs\n3 c0 -mq_open 5\n4 c0 fork 1 3 1\n5 c1 +mq_open /jobs\n6 c1 -mq_open 7\n"
 		/* 3 waits for a message on CPU 2, is woken with one, but comes to run late: 2 takes the other */
 		"7 c2 sw 0>3 R\n8 c2 +mq_timedreceive 5\n9 c2 sw 3>0 S\n"
 		"10 c0 +mq_timedsend 5 8 0\n11 c0 wk 3\n12 c0 -mq_timedsend 0\n13 c0 +mq_timedsend 5 8 0\n14 c0 -mq_timedsend 0\n"
 		"15 c1 +mq_timedreceive 7\n16 c1 -mq_timedreceive 8\n20 c2 sw 0>3 R\n21 c2 -mq_timedreceive 8\n25 c2 sw 3>0 S");
-	end(30);
+	feed_two_finish(f, 30);
 	feed_expect(f, "receive thread=3 seq=1 sent=10u");
 	feed_expect(f, "receive thread=2 seq=2 sent=13u");
 	done();
@@ -170,7 +158,7 @@ START_TEST(a_counter_is_read_and_cleared_at_once)
 	feed(f, "1 c0 sw 0>1 R\n2 c0 +eventfd2 0 0\n3 c0 -eventfd2 3\n4 c0 fork 1 2\n5 c1 sw 0>2 R\n"
 		"10 c0 +write 3 8\n11 c0 -write 8\n12 c0 +write 3 8\n13 c0 -write 8\n20 c1 +read 3 8\n21 c1 -read 8\n"
 		"22 c0 +write 3 8\n23 c0 -write 8\n24 c1 +read 3 8\n25 c1 -read 8");
-	end(30);
+	feed_two_finish(f, 30);
 	feed_expect(f, "receive end=21u seq=1 count=2");
 	feed_expect(f, "receive end=25u seq=3 count=1");
 	done();
@@ -183,7 +171,7 @@ START_TEST(a_semaphore_gives_one_at_a_time)
 	feed(f, "1 c0 sw 0>1 R\n2 c0 +eventfd2 0 1\n3 c0 -eventfd2 3\n4 c0 fork 1 2\n5 c1 sw 0>2 R\n"
 		"10 c0 +write 3 8\n11 c0 -write 8\n12 c0 +write 3 8\n13 c0 -write 8\n20 c1 +read 3 8\n21 c1 -read 8\n"
 		"22 c1 +read 3 8\n23 c1 -read 8");
-	end(30);
+	feed_two_finish(f, 30);
 	feed_expect(f, "receive end=21u seq=1 count=1");
 	feed_expect(f, "receive end=23u seq=2 count=1");
 	done();
@@ -195,7 +183,7 @@ START_TEST(a_semaphore_may_be_given_more_than_one_at_once)
 	f = feed_new("6.1.0");
 	feed(f, "1 c0 sw 0>1 R\n2 c0 +eventfd2 0 1\n3 c0 -eventfd2 3\n4 c0 fork 1 2\n5 c1 sw 0>2 R\n"
 		"10 c0 +write 3 8\n11 c0 -write 8\n20 c1 +read 3 8\n21 c1 -read 8\n22 c1 +read 3 8\n23 c1 -read 8");
-	end(30);
+	feed_two_finish(f, 30);
 	feed_expect(f, "receive end=21u seq=1 sender=1 count=1");
 	feed_expect(f, "receive end=23u seq=1 sender=1 sent=10u count=0");
 	done();
@@ -204,11 +192,11 @@ END_TEST
 
 START_TEST(files_are_no_channels_until_a_write_wakes_a_reader)
 {
-	start();
+	f = feed_two_new();
 	feed(f, "2 c0 +openat -1 0 /tmp/data\n2 c1 +openat -1 0 /tmp/fifo\n3 c0 -openat 3\n3 c1 -openat 3\n"
 		"4 c0 +openat -1 0 /tmp/fifo\n5 c0 -openat 4\n10 c0 +write 3 10\n11 c0 -write 10\n"
 		"12 c1 +read 3 10\n13 c1 sw 2>0 S\n14 c0 +write 4 10\n15 c0 wk 2\n16 c0 -write 10\n17 c1 sw 0>2 R\n18 c1 -read 10");
-	end(30);
+	feed_two_finish(f, 30);
 	feed_expect(f, "receive thread=2 object=$fifo sender=1 sent=14u");
 	feed_expect(f, "object object=$fifo kind=fifo name=/tmp/fifo");
 	feed_expect(f, "wait thread=2 call=read object=$fifo by=1 via=$fifo by_call=write cause=message");
@@ -225,7 +213,7 @@ START_TEST(descriptors_are_copied_closed_and_shared)
 		"14 c0 +write 4 10\n15 c0 -write 10\n16 c1 +read 20 10\n17 c1 -read 10\n"
 		/* the number is free for something else */
 		"20 c1 +openat -1 0 /tmp/x\n21 c1 -openat 3\n22 c0 +write 4 6\n23 c0 -write 6\n24 c1 +read 3 6\n25 c1 -read 6");
-	end(30);
+	feed_two_finish(f, 30);
 	feed_expect(f, "receive thread=2 object=$pipe from=$pipe sender=1 end=13u seq=1");
 	feed_expect(f, "receive thread=2 object=$pipe sender=1 end=17u seq=2");
 	ck_assert_uint_eq(feed_count(f, "receive object=$pipe"), 2);
@@ -239,7 +227,7 @@ START_TEST(threads_share_descriptors_and_processes_do_not)
 	/* 3 is a thread of process 1 and opens another pipe: 1 sees it at 7 and 8, process 2 does not */
 	feed(f, "6 c0 fork 1 3 1\n7 c2 sw 0>3 R\n8 c2 +pipe2\n9 c2 -pipe2 0 7 8\n10 c0 +write 8 10\n11 c0 -write 10\n"
 		"12 c2 +read 7 10\n13 c2 -read 10\n14 c1 +read 7 10\n15 c1 -read 10\n20 c2 sw 3>0 S");
-	end(30);
+	feed_two_finish(f, 30);
 	feed_expect(f, "receive thread=3 sender=1 end=13u");
 	ck_assert_uint_eq(feed_count(f, "receive thread=2 sender=1"), 0);
 	done();
@@ -251,7 +239,7 @@ START_TEST(a_range_of_descriptors_closes_at_once)
 	start_with_pipe();
 	feed(f, "6 c1 +close_range 3 10 0\n7 c1 -close_range 0\n10 c0 +write 4 10\n11 c0 -write 10\n"
 		"12 c1 +read 3 10\n13 c1 -read 10");
-	end(30);
+	feed_two_finish(f, 30);
 	ck_assert_uint_eq(feed_count(f, "receive sender=1"), 0);
 	done();
 }
@@ -259,11 +247,11 @@ END_TEST
 
 START_TEST(pipes_of_before_the_trace_come_from_the_dump)
 {
-	start();
+	f = feed_two_new();
 	feed(f, "2 c0 state 1 1 web 0\n2 c0 state 2 2 db 0\n3 c0 statefd 1 4 pipe:[77]\n3 c0 statefd 2 9 pipe:[77]\n"
 		"3 c0 statefd 2 8 pipe:[78]\n10 c0 +write 4 10\n11 c0 -write 10\n12 c1 +read 8 5\n13 c1 -read 5\n"
 		"14 c1 +read 9 10\n15 c1 -read 10");
-	end(30);
+	feed_two_finish(f, 30);
 	feed_expect(f, "receive thread=2 end=15u sender=1 seq=1");
 	feed_expect(f, "receive thread=2 end=13u sender=0");
 	done();
@@ -275,7 +263,7 @@ START_TEST(two_calls_at_a_time_belong_to_two_threads)
 	start_with_pipe();
 	feed(f, "6 c0 fork 1 3 1\n7 c2 sw 0>3 R\n10 c0 +write 4 10\n10 c2 +write 4 20\n12 c2 -write 20\n13 c0 -write 10\n"
 		"20 c1 +read 3 10\n21 c1 -read 10\n22 c1 +read 3 20\n23 c1 -read 20\n25 c2 sw 3>0 S");
-	end(30);
+	feed_two_finish(f, 30);
 	feed_expect(f, "receive end=21u sender=1 count=1");
 	feed_expect(f, "receive end=23u sender=3 count=1");
 	done();
@@ -289,7 +277,7 @@ START_TEST(what_nobody_reads_is_given_up)
 		feed(f, "%d c0 +write 4 1\n%d c0 -write 1", 100 + i, 100 + i);
 	}
 	feed(f, "70000 c1 +read 3 5\n70001 c1 -read 5");
-	end(80000);
+	feed_two_finish(f, 80000);
 	feed_expect(f, "receive thread=2 from=0 sender=0 bytes=5");
 	feed_expect(f, "summary given_up=1");
 	done();
@@ -298,11 +286,11 @@ END_TEST
 
 START_TEST(futex_waits_and_wakes_name_each_other)
 {
-	start();
+	f = feed_two_new();
 	feed(f, "2 c0 fork 1 3 1\n3 c2 sw 0>3 R\n4 c2 +futex 4096 128 0\n5 c2 sw 3>0 S\n"
 		"10 c0 +futex 4096 129 1\n11 c0 wk 3\n12 c0 -futex 1\n14 c2 sw 0>3 R\n15 c2 -futex 0\n"
 		"16 c2 +futex 8192 128 0\n17 c2 -futex -11\n18 c0 +futex 8192 129 1\n19 c0 -futex 0\n20 c2 sw 3>0 S");
-	end(30);
+	feed_two_finish(f, 30);
 	feed_expect(f, "futex_wait thread=3 object=$word begin=4u end=15u ret=0 blocked=1");
 	feed_expect(f, "futex_wake thread=1 object=$word woken=3 woken_object=$word woken_at=11u index=0");
 	feed_expect(f, "wait thread=3 object=$word via=$word by=1 cause=futex call=futex");
@@ -314,10 +302,10 @@ END_TEST
 
 START_TEST(words_of_two_processes_are_two)
 {
-	start();
+	f = feed_two_new();
 	feed(f, "4 c1 +futex 4096 0 0\n5 c1 sw 2>0 S\n10 c0 +futex 8192 1 1\n11 c0 wk 2\n12 c0 -futex 1\n14 c1 sw 0>2 R\n"
 		"15 c1 -futex 0");
-	end(30);
+	feed_two_finish(f, 30);
 	feed_expect(f, "futex_wait thread=2 object=$hers");
 	feed_expect(f, "futex_wake thread=1 object=$his woken=2 woken_object=$hers");
 	ck_assert_uint_eq(feed_count(f, "futex_wake object=$hers"), 0);

@@ -23,33 +23,14 @@ static void done(void)
 	lqn_model_free(model);
 }
 
-/* A client asks web: 30 us of its own CPU before it, then 400 us asleep. */
-static void start_two_tiers(void)
-{
-	talk_start(&t);
-	talk_process(&t, CLIENT, "client");
-	talk_process(&t, WEB, "web");
-	talk_connect(&t, CLIENT, 5, WEB, 7);
-	talk_await(&t, WEB, "recvfrom", 7);
-}
-
-static void cycle_two_tiers(long web_us, long sleep_us)
-{
-	talk_work(&t, 30);
-	talk_request(&t, CLIENT, 5, WEB);
-	talk_work(&t, web_us);
-	talk_reply(&t, WEB, 7, CLIENT);
-	talk_sleep(&t, CLIENT, sleep_us);
-}
-
 START_TEST(requests_and_replies_are_synchronous_calls)
 {
 	struct lqn_task *client;
 	struct lqn_entry *asks, *page;
 
-	start_two_tiers();
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	for (int i = 0; i < CYCLES; i++) {
-		cycle_two_tiers(200, 400);
+		talk_cycle(&t, CLIENT, WEB, 200, 400);
 	}
 	model = talk_finish(&t, NULL);
 	client = talk_task(model, "client");
@@ -113,7 +94,7 @@ START_TEST(work_after_the_reply_is_a_second_phase)
 {
 	struct lqn_entry *page;
 
-	start_two_tiers();
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	for (int i = 0; i < CYCLES; i++) {
 		talk_work(&t, 30);
 		talk_request(&t, CLIENT, 5, WEB);
@@ -289,13 +270,13 @@ START_TEST(marks_cut_the_window)
 		.begin = INT64_MIN, .end = INT64_MAX, .begin_mark = "openat:/mark/begin", .end_mark = "openat:/mark/end",
 	};
 
-	start_two_tiers();
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	for (int i = 0; i < 3 * CYCLES; i++) {
 		if (i == CYCLES || i == 2 * CYCLES) {
 			talk_mark(&t, CLIENT, i == CYCLES ? "/mark/begin" : "/mark/end");
 		}
 		/* outside it is another workload */
-		cycle_two_tiers(i >= CYCLES && i < 2 * CYCLES ? 200 : 900, 400);
+		talk_cycle(&t, CLIENT, WEB, i >= CYCLES && i < 2 * CYCLES ? 200 : 900, 400);
 	}
 	model = talk_finish(&t, &options);
 	near(talk_entry(model, "web")->phase[0].demand, 202e-6);
@@ -311,7 +292,7 @@ START_TEST(programs_that_begin_and_end_cut_the_window)
 		.begin = INT64_MIN, .end = INT64_MAX, .begin_mark = "exec:loadgen", .end_mark = "exit:loadgen",
 	};
 
-	start_two_tiers();
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	talk_process(&t, OTHER, "sh");
 	for (int i = 0; i < 3 * CYCLES; i++) {
 		if (i == CYCLES) {
@@ -319,7 +300,7 @@ START_TEST(programs_that_begin_and_end_cut_the_window)
 		} else if (i == 2 * CYCLES) {
 			feed(t.feed, "%ld c%d exit %d", t.now, OTHER, OTHER);
 		}
-		cycle_two_tiers(i >= CYCLES && i < 2 * CYCLES ? 200 : 900, 400);
+		talk_cycle(&t, CLIENT, WEB, i >= CYCLES && i < 2 * CYCLES ? 200 : 900, 400);
 	}
 	model = talk_finish(&t, &options);
 	near(talk_entry(model, "web")->phase[0].demand, 202e-6);
@@ -332,12 +313,12 @@ START_TEST(times_cut_the_window)
 {
 	struct lqn_options options = { .begin = INT64_MIN, .end = INT64_MAX };
 
-	start_two_tiers();
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	for (int i = 0; i < 2 * CYCLES; i++) {
 		if (i == CYCLES) {
 			options.begin = t.now * 1000;
 		}
-		cycle_two_tiers(i < CYCLES ? 900 : 200, 400);
+		talk_cycle(&t, CLIENT, WEB, i < CYCLES ? 900 : 200, 400);
 	}
 	options.end = t.now * 1000;
 	model = talk_finish(&t, &options);
@@ -368,17 +349,17 @@ START_TEST(what_cannot_be_modelled_is_said)
 	};
 	struct lqn_options late = { .begin = INT64_MAX - 10, .end = INT64_MAX };
 
-	start_two_tiers();
-	cycle_two_tiers(200, 400);
+	talk_pair(&t, CLIENT, "client", WEB, "web");
+	talk_cycle(&t, CLIENT, WEB, 200, 400);
 	expect_error(&options, LQN_ANALYSIS_NO_MARK, "openat:/no/such");
-	start_two_tiers();
-	cycle_two_tiers(200, 400);
+	talk_pair(&t, CLIENT, "client", WEB, "web");
+	talk_cycle(&t, CLIENT, WEB, 200, 400);
 	expect_error(&late, LQN_ANALYSIS_NO_REQUESTS, "request");
-	start_two_tiers();
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	talk_mark(&t, CLIENT, "/mark/end");
-	cycle_two_tiers(200, 400);
+	talk_cycle(&t, CLIENT, WEB, 200, 400);
 	talk_mark(&t, CLIENT, "/mark/begin");
-	cycle_two_tiers(200, 400);
+	talk_cycle(&t, CLIENT, WEB, 200, 400);
 	expect_error(&turned, LQN_ANALYSIS_NO_MARK, "before the begin mark");
 	talk_start(&t);
 	talk_process(&t, CLIENT, "client");
@@ -406,7 +387,7 @@ START_TEST(a_device_that_is_waited_for_is_a_processor)
 {
 	struct lqn_entry *page, *operation;
 
-	start_two_tiers();
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	for (int i = 0; i < CYCLES; i++) {
 		talk_work(&t, 30);
 		talk_request(&t, CLIENT, 5, WEB);
@@ -439,7 +420,7 @@ START_TEST(spans_name_operations)
 	struct lqn_task *web;
 	bool browse = false, buy = false;
 
-	start_two_tiers();
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	for (int i = 0; i < CYCLES; i++) {
 		talk_work(&t, 30);
 		talk_request(&t, CLIENT, 5, WEB);
@@ -544,12 +525,12 @@ END_TEST
 
 START_TEST(idle_processes_are_no_tasks)
 {
-	start_two_tiers();
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	talk_process(&t, OTHER, "cron");
 	talk_sleep(&t, OTHER, 10);
 	feed(t.feed, "%ld c%d sw %d>0 S", t.now, OTHER, OTHER);
 	for (int i = 0; i < CYCLES; i++) {
-		cycle_two_tiers(200, 400);
+		talk_cycle(&t, CLIENT, WEB, 200, 400);
 	}
 	model = talk_finish(&t, NULL);
 	ck_assert_ptr_null(talk_task(model, "cron"));

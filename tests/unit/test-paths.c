@@ -80,24 +80,6 @@ static void is_long(const struct lqn_path_piece *it, long us)
 
 /* ---- locks ---- */
 
-static void futex_wait(int thread, int word)
-{
-	feed(t.feed, "%ld c%d +futex %d 0 1\n%ld c%d sw %d>0 S", t.now, thread, word, t.now, thread, thread);
-}
-
-static void futex_wake(int thread, int word, int woken)
-{
-	long now = t.now++;
-
-	feed(t.feed, "%ld c%d +futex %d 1 1\n%ld c%d wk %d\n%ld c%d sw 0>%d R\n%ld c%d -futex 1\n%ld c%d -futex 0", now, thread,
-		word, now, thread, woken, now, woken, woken, now + 1, thread, now + 1, woken);
-}
-
-static void unlock(int thread, int word)
-{
-	feed(t.feed, "%ld c%d +futex %d 1 1\n%ld c%d -futex 0", t.now, thread, word, t.now, thread);
-}
-
 /* Clients with a thread each of one server. */
 static void start_workers(int n)
 {
@@ -123,19 +105,19 @@ static void convoy(void)
 	talk_request(&t, CLIENT, 5, SERVER);
 	talk_work(&t, 10);
 	talk_request(&t, CLIENT_2, 5, WORKER_2);
-	futex_wait(WORKER_2, WORD);
+	talk_futex_wait(&t, WORKER_2, WORD);
 	talk_work(&t, 10);
 	talk_request(&t, CLIENT_3, 5, WORKER_3);
-	futex_wait(WORKER_3, WORD);
+	talk_futex_wait(&t, WORKER_3, WORD);
 	talk_work(&t, 60);
-	futex_wake(SERVER, WORD, WORKER_2);
+	talk_futex_wake(&t, SERVER, WORD, WORKER_2);
 	talk_reply(&t, SERVER, 7, CLIENT);
 	talk_work(&t, 50);
 	talk_sleep(&t, WORKER_2, 30);
-	futex_wake(WORKER_2, WORD, WORKER_3);
+	talk_futex_wake(&t, WORKER_2, WORD, WORKER_3);
 	talk_reply(&t, WORKER_2, 8, CLIENT_2);
 	talk_work(&t, 20);
-	unlock(WORKER_3, WORD);
+	talk_futex_wake_nobody(&t, WORKER_3, WORD);
 	talk_reply(&t, WORKER_3, 9, CLIENT_3);
 	talk_sleep(&t, CLIENT, 50);
 	talk_sleep(&t, CLIENT_2, 50);
@@ -475,11 +457,11 @@ static void shop(int i)
 	talk_span(&t, SERVER, 3000 + i, true, i % 2 ? "browse" : "buy");
 	talk_work(&t, 100 + i % 7);
 	if (slow) {
-		futex_wait(SERVER, WORD);
+		talk_futex_wait(&t, SERVER, WORD);
 		talk_work(&t, 600);
-		futex_wake(WORKER_2, WORD, SERVER);
+		talk_futex_wake(&t, WORKER_2, WORD, SERVER);
 		talk_work(&t, 30);
-		unlock(SERVER, WORD);
+		talk_futex_wake_nobody(&t, SERVER, WORD);
 	}
 	talk_work(&t, 20);
 	talk_span(&t, SERVER, 3000 + i, false, "");

@@ -17,17 +17,9 @@ static bool forgets;	/* after each snapshot, what was before it */
 /* Client and web server; after so many us its work for a request takes twice as long. */
 static void start(int cycles, int slow_from)
 {
-	talk_start(&t);
-	talk_process(&t, CLIENT, "client");
-	talk_process(&t, WEB, "web");
-	talk_connect(&t, CLIENT, 5, WEB, 7);
-	talk_await(&t, WEB, "recvfrom", 7);
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	for (int i = 0; i < cycles; i++) {
-		talk_work(&t, 30);
-		talk_request(&t, CLIENT, 5, WEB);
-		talk_work(&t, (i < slow_from ? 180 : 380) + i * 37 % 41);
-		talk_reply(&t, WEB, 7, CLIENT);
-		talk_sleep(&t, CLIENT, 400);
+		talk_cycle(&t, CLIENT, WEB, (i < slow_from ? 180 : 380) + i * 37 % 41, 400);
 	}
 	feed_finish(t.feed, t.now);
 }
@@ -170,11 +162,7 @@ START_TEST(who_sleeps_on_is_not_taken_to_run)
 	talk_sleep(&t, 3, 50);
 	feed(t.feed, "%ld c3 +nanosleep\n%ld c3 sw 3>0 S", t.now, t.now);
 	for (int i = 0; i < 100; i++) {
-		talk_work(&t, 30);
-		talk_request(&t, CLIENT, 5, WEB);
-		talk_work(&t, 200);
-		talk_reply(&t, WEB, 7, CLIENT);
-		talk_sleep(&t, CLIENT, 400);
+		talk_cycle(&t, CLIENT, WEB, 200, 400);
 	}
 	feed(t.feed, "%ld c3 +hrtimer 1\n%ld c3 wk 3\n%ld c3 -hrtimer 1\n%ld c3 sw 0>3 R\n%ld c3 -nanosleep 0", t.now, t.now,
 		t.now, t.now, t.now);
@@ -277,6 +265,16 @@ static void alike(double part, double whole, double share)
 	ck_assert_msg(ABS(part - whole) <= share * ABS(whole) + 1e-9, "%g, not %g", part, whole);
 }
 
+/* They are written alike. */
+static void same_text(GString *(*write)(const struct lqn_model *model), const struct lqn_model *one, const struct lqn_model *other)
+{
+	GString *a = write(one), *b = write(other);
+
+	ck_assert_str_eq(a->str, b->str);
+	g_string_free(a, TRUE);
+	g_string_free(b, TRUE);
+}
+
 static void same_model(const struct lqn_model *part, const struct lqn_model *whole)
 {
 	static const char *const tasks[] = { "client", "web" };
@@ -321,16 +319,11 @@ END_TEST
 START_TEST(what_fits_is_kept_as_a_whole)
 {
 	struct lqn_model *whole, *part;
-	GString *a, *b;
 
 	start(200, 200);
 	whole = run_long(0, NULL, NULL);
 	part = run_long(1000000, NULL, NULL);
-	a = lqn_write_json(whole);
-	b = lqn_write_json(part);
-	ck_assert_str_eq(a->str, b->str);
-	g_string_free(a, TRUE);
-	g_string_free(b, TRUE);
+	same_text(lqn_write_json, whole, part);
 	lqn_model_free(whole);
 	lqn_model_free(part);
 	done();
@@ -401,32 +394,19 @@ START_TEST(what_is_before_the_window_is_not_kept)
 {
 	struct lqn_options options = { .begin = INT64_MIN, .end = INT64_MAX, .begin_mark = "openat:/begin", .end_mark = "openat:/end" };
 	struct lqn_model *whole, *part;
-	GString *a, *b;
 
-	talk_start(&t);
-	talk_process(&t, CLIENT, "client");
-	talk_process(&t, WEB, "web");
-	talk_connect(&t, CLIENT, 5, WEB, 7);
-	talk_await(&t, WEB, "recvfrom", 7);
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	for (int i = 0; i < 3000; i++) {
 		if (i == 2500 || i == 2600) {
 			talk_mark(&t, CLIENT, i == 2500 ? "/begin" : "/end");
 		}
-		talk_work(&t, 30);
-		talk_request(&t, CLIENT, 5, WEB);
-		talk_work(&t, 200);
-		talk_reply(&t, WEB, 7, CLIENT);
-		talk_sleep(&t, CLIENT, 400);
+		talk_cycle(&t, CLIENT, WEB, 200, 400);
 	}
 	feed_finish(t.feed, t.now);
 	whole = run_long(0, &options, NULL);
 	part = run_long(300000, &options, NULL);
 	/* a hundred requests fit, three thousand do not; what the window says is the same then */
-	a = lqn_write_lqn(whole);
-	b = lqn_write_lqn(part);
-	ck_assert_str_eq(a->str, b->str);
-	g_string_free(a, TRUE);
-	g_string_free(b, TRUE);
+	same_text(lqn_write_lqn, whole, part);
 	lqn_model_free(whole);
 	lqn_model_free(part);
 	done();
@@ -438,22 +418,14 @@ START_TEST(marks_that_repeat_are_several_windows)
 	struct lqn_options options = { .begin = INT64_MIN, .end = INT64_MAX, .begin_mark = "openat:/begin", .end_mark = "openat:/end" };
 	struct lqn_model *model;
 
-	talk_start(&t);
-	talk_process(&t, CLIENT, "client");
-	talk_process(&t, WEB, "web");
-	talk_connect(&t, CLIENT, 5, WEB, 7);
-	talk_await(&t, WEB, "recvfrom", 7);
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	for (int i = 0; i < 350; i++) {
 		bool in = i / 50 % 2 == 1;	/* 50 to 100, 150 to 200, 250 to 300 */
 
 		if (i > 0 && i % 50 == 0) {
 			talk_mark(&t, CLIENT, in ? "/begin" : "/end");
 		}
-		talk_work(&t, 30);
-		talk_request(&t, CLIENT, 5, WEB);
-		talk_work(&t, in ? 200 : 900);
-		talk_reply(&t, WEB, 7, CLIENT);
-		talk_sleep(&t, CLIENT, 400);
+		talk_cycle(&t, CLIENT, WEB, in ? 200 : 900, 400);
 	}
 	talk_mark(&t, CLIENT, "/begin");
 	feed_finish(t.feed, t.now);
@@ -484,11 +456,7 @@ START_TEST(what_was_forgotten_is_not_missed_later)
 	ck_assert_uint_ge(with.models->len, 10);
 	ck_assert_uint_eq(with.models->len, without.models->len);
 	for (guint i = 0; i < with.models->len; i++) {
-		GString *a = lqn_write_json(with.models->pdata[i]), *b = lqn_write_json(without.models->pdata[i]);
-
-		ck_assert_str_eq(a->str, b->str);
-		g_string_free(a, TRUE);
-		g_string_free(b, TRUE);
+		same_text(lqn_write_json, with.models->pdata[i], without.models->pdata[i]);
 	}
 	g_ptr_array_unref(with.models);
 	g_ptr_array_unref(without.models);

@@ -19,25 +19,6 @@ static void near(double got, double want)
 	ck_assert_double_eq_tol(got, want, want * 0.03 + 1e-7);
 }
 
-static void futex_wait(int thread, int word)
-{
-	feed(t.feed, "%ld c%d +futex %d 0 1\n%ld c%d sw %d>0 S", t.now, thread, word, t.now, thread, thread);
-}
-
-/* `thread` wakes `woken` out of its wait; both run. */
-static void futex_wake(int thread, int word, int woken)
-{
-	long now = t.now++;
-
-	feed(t.feed, "%ld c%d +futex %d 1 1\n%ld c%d wk %d\n%ld c%d sw 0>%d R\n%ld c%d -futex 1\n%ld c%d -futex 0", now, thread,
-		word, now, thread, woken, now, woken, woken, now + 1, thread, now + 1, woken);
-}
-
-static void futex_wake_nobody(int thread, int word)
-{
-	feed(t.feed, "%ld c%d +futex %d 1 1\n%ld c%d -futex 0", t.now, thread, word, t.now, thread);
-}
-
 /* The lock that is held for the longest; NULL: there is none. `least`: s that it is held for at least. */
 static struct lqn_task *longest_lock(double least)
 {
@@ -100,9 +81,9 @@ static void get_lock(void)
 	talk_work(&t, 20);
 	talk_request(&t, CLIENT_2, 5, WORKER_2);
 	talk_work(&t, 20);
-	futex_wait(WORKER_2, WORD);
+	talk_futex_wait(&t, WORKER_2, WORD);
 	talk_work(&t, 60);
-	futex_wake(SERVER, WORD, WORKER_2);
+	talk_futex_wake(&t, SERVER, WORD, WORKER_2);
 	talk_work(&t, 10);
 	talk_reply(&t, SERVER, 7, CLIENT);
 	feed(t.feed, "%ld c%d +nanosleep\n%ld c%d sw %d>0 S", t.now, CLIENT, t.now, CLIENT, CLIENT);
@@ -123,7 +104,7 @@ static void contend(long us)
 {
 	get_lock();
 	talk_work(&t, us);
-	futex_wake_nobody(WORKER_2, WORD);
+	talk_futex_wake_nobody(&t, WORKER_2, WORD);
 	answer();
 }
 
@@ -175,7 +156,7 @@ START_TEST(a_lock_that_nobody_waits_for_is_not_seen)
 		talk_work(&t, 30);
 		talk_request(&t, CLIENT, 5, SERVER);
 		talk_work(&t, 20);
-		futex_wake_nobody(SERVER, WORD);
+		talk_futex_wake_nobody(&t, SERVER, WORD);
 		talk_work(&t, 30);
 		talk_reply(&t, SERVER, 7, CLIENT);
 		talk_sleep(&t, CLIENT, 400);
@@ -208,7 +189,7 @@ START_TEST(what_is_given_back_in_another_request_is_no_lock)
 		talk_work(&t, 70);
 		answer();
 		talk_request(&t, CLIENT_2, 5, WORKER_2);
-		futex_wake_nobody(WORKER_2, WORD);
+		talk_futex_wake_nobody(&t, WORKER_2, WORD);
 		talk_reply(&t, WORKER_2, 8, CLIENT_2);
 		talk_sleep(&t, CLIENT_2, 300);
 	}
@@ -233,7 +214,7 @@ START_TEST(calls_within_a_lock_are_the_locks)
 		talk_request(&t, WORKER_2, 9, STORE);
 		talk_work(&t, 90);
 		talk_reply(&t, STORE, 7, WORKER_2);
-		futex_wake_nobody(WORKER_2, WORD);
+		talk_futex_wake_nobody(&t, WORKER_2, WORD);
 		answer();
 	}
 	model = talk_finish(&t, NULL);
@@ -263,14 +244,14 @@ START_TEST(a_lock_within_a_lock_is_called_by_it)
 		get_lock();
 		talk_request(&t, CLIENT_3, 5, WORKER_3);
 		talk_work(&t, 30);
-		futex_wait(WORKER_2, INNER);
+		talk_futex_wait(&t, WORKER_2, INNER);
 		talk_work(&t, 40);
-		futex_wake(WORKER_3, INNER, WORKER_2);
+		talk_futex_wake(&t, WORKER_3, INNER, WORKER_2);
 		talk_reply(&t, WORKER_3, 11, CLIENT_3);
 		talk_work(&t, 50);
-		futex_wake_nobody(WORKER_2, INNER);
+		talk_futex_wake_nobody(&t, WORKER_2, INNER);
 		talk_work(&t, 10);
-		futex_wake_nobody(WORKER_2, WORD);
+		talk_futex_wake_nobody(&t, WORKER_2, WORD);
 		talk_sleep(&t, CLIENT_3, 50);
 		answer();
 	}
@@ -293,7 +274,7 @@ END_TEST
 START_TEST(waiting_for_work_is_no_lock)
 {
 	start_two_workers();
-	futex_wake_nobody(CLIENT, WORD);
+	talk_futex_wake_nobody(&t, CLIENT, WORD);
 	for (int i = 0; i < CYCLES; i++) {
 		talk_work(&t, 30);
 		talk_request(&t, CLIENT, 5, SERVER);
@@ -316,14 +297,14 @@ START_TEST(requests_through_shared_memory_are_calls)
 	talk_process(&t, CLIENT, "client");
 	talk_process(&t, SERVER, "server");
 	/* a word of each for requests and one for answers; mapped at different addresses */
-	futex_wait(SERVER, 4096);
+	talk_futex_wait(&t, SERVER, 4096);
 	for (int i = 0; i < CYCLES; i++) {
 		talk_work(&t, 30);
-		futex_wake(CLIENT, 12288, SERVER);
-		futex_wait(CLIENT, 16384);
+		talk_futex_wake(&t, CLIENT, 12288, SERVER);
+		talk_futex_wait(&t, CLIENT, 16384);
 		talk_work(&t, 90);
-		futex_wake(SERVER, 8192, CLIENT);
-		futex_wait(SERVER, 4096);
+		talk_futex_wake(&t, SERVER, 8192, CLIENT);
+		talk_futex_wait(&t, SERVER, 4096);
 		talk_sleep(&t, CLIENT, 400);
 	}
 	model = talk_finish(&t, NULL);

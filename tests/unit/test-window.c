@@ -35,29 +35,11 @@ static void wake(int thread)
 
 /* ---- the steady part ---- */
 
-static void start(void)
-{
-	talk_start(&t);
-	talk_process(&t, CLIENT, "client");
-	talk_process(&t, WEB, "web");
-	talk_connect(&t, CLIENT, 5, WEB, 7);
-	talk_await(&t, WEB, "recvfrom", 7);
-}
-
-static void cycle(long web_us, long sleep_us)
-{
-	talk_work(&t, 30);
-	talk_request(&t, CLIENT, 5, WEB);
-	talk_work(&t, web_us);
-	talk_reply(&t, WEB, 7, CLIENT);
-	talk_sleep(&t, CLIENT, sleep_us);
-}
-
 /* Cycles whose work at web is so many us in the mean, and differs from one to the next by up to a fifth. */
 static void cycles(int n, long web_us, long sleep_us)
 {
 	for (int i = 0; i < n; i++) {
-		cycle(web_us + (i * 37 % 41 - 20) * web_us / 100, sleep_us);
+		talk_cycle(&t, CLIENT, WEB, web_us + (i * 37 % 41 - 20) * web_us / 100, sleep_us);
 	}
 }
 
@@ -93,7 +75,7 @@ START_TEST(a_start_up_with_another_workload_is_cut_off)
 {
 	long steady;
 
-	start();
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	cycles(40, 900, 400);
 	steady = t.now;
 	cycles(360, 200, 400);
@@ -111,7 +93,7 @@ START_TEST(an_end_with_another_workload_is_cut_off)
 {
 	long last;
 
-	start();
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	cycles(360, 200, 400);
 	last = t.now;
 	cycles(40, 900, 400);
@@ -128,7 +110,7 @@ START_TEST(a_start_up_at_another_rate_is_cut_off)
 	long steady;
 
 	/* responses are alike all along: only the pauses differ */
-	start();
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	cycles(40, 200, 3000);
 	steady = t.now;
 	cycles(360, 200, 400);
@@ -143,12 +125,12 @@ START_TEST(a_start_up_with_other_responses_at_the_same_rate_is_cut_off)
 {
 	long steady = 0;
 
-	start();
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	for (int i = 0; i < 400; i++) {
 		long work = (i < 40 ? 500 : 200) + i * 37 % 41;
 
 		steady = i == 40 ? t.now : steady;
-		cycle(work, 600 - work);
+		talk_cycle(&t, CLIENT, WEB, work, 600 - work);
 	}
 	model = talk_finish(&t, NULL);
 	is_at(model->window_begin, steady, 632);
@@ -161,7 +143,7 @@ START_TEST(a_steady_trace_is_taken_as_a_whole)
 {
 	long first;
 
-	start();
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	first = t.now;
 	cycles(400, 200, 400);
 	model = talk_finish(&t, NULL);
@@ -174,9 +156,9 @@ END_TEST
 
 START_TEST(what_grows_all_the_time_is_not_steady_and_is_taken_as_a_whole)
 {
-	start();
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	for (int i = 0; i < 400; i++) {
-		cycle(100 + 5 * i, 400);
+		talk_cycle(&t, CLIENT, WEB, 100 + 5 * i, 400);
 	}
 	model = talk_finish(&t, NULL);
 	ck_assert_uint_ge(requests(), 398);
@@ -189,7 +171,7 @@ END_TEST
 START_TEST(a_change_beyond_the_middle_is_no_start_up)
 {
 	/* which of the two is what is wanted? */
-	start();
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	cycles(240, 900, 400);
 	cycles(160, 200, 400);
 	model = talk_finish(&t, NULL);
@@ -202,7 +184,7 @@ END_TEST
 START_TEST(of_few_cycles_all_are_taken)
 {
 	/* the change is as clear as above, but 99 cycles are less than twenty batches */
-	start();
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	cycles(40, 900, 400);
 	cycles(59, 200, 400);
 	model = talk_finish(&t, NULL);
@@ -216,7 +198,7 @@ START_TEST(the_option_whole_keeps_the_start_up)
 {
 	const struct lqn_options options = { .begin = INT64_MIN, .end = INT64_MAX, .whole = true };
 
-	start();
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	cycles(40, 900, 400);
 	cycles(360, 200, 400);
 	model = talk_finish(&t, &options);
@@ -233,7 +215,7 @@ START_TEST(parameters_win_over_the_steady_part)
 	long end;
 
 	/* a begin alone: the end is the last request's, and nothing is cut */
-	start();
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	cycles(20, 900, 400);
 	options.begin = t.now * 1000;
 	cycles(20, 900, 400);
@@ -247,7 +229,7 @@ START_TEST(parameters_win_over_the_steady_part)
 
 	/* an end alone */
 	options.begin = INT64_MIN;
-	start();
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	cycles(40, 900, 400);
 	cycles(260, 200, 400);
 	end = t.now;
@@ -266,7 +248,7 @@ START_TEST(a_mark_wins_over_a_parameter)
 	struct lqn_options options = { .begin = INT64_MIN, .end = INT64_MAX, .begin_mark = "openat:/mark/begin" };
 	long mark;
 
-	start();
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	cycles(20, 900, 400);
 	options.begin = t.now * 1000;
 	cycles(100, 900, 400);
@@ -288,7 +270,7 @@ static const struct lqn_options whole = { .begin = INT64_MIN, .end = INT64_MAX, 
 /* A busy client asks web; a rare one asks aux, which nobody else does, and web on a connection of its own. */
 static void start_with_rare(void)
 {
-	start();
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	talk_process(&t, RARE, "rare");
 	talk_process(&t, AUX, "aux");
 	talk_connect(&t, RARE, 5, AUX, 7);
@@ -310,7 +292,7 @@ static void rare_cycle(void)
 static void mix(int busy, int rare)
 {
 	for (int i = 0; i < busy; i++) {
-		cycle(200, 400);
+		talk_cycle(&t, CLIENT, WEB, 200, 400);
 		if (i >= busy - rare - 3 && i < busy - 3) {
 			rare_cycle();
 		}
@@ -380,12 +362,12 @@ START_TEST(what_others_ask_too_stays_without_its_requests)
 	struct lqn_task *web;
 	uint64_t invocations = 0;
 
-	start();
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	talk_process(&t, RARE, "rare");
 	talk_connect(&t, RARE, 5, WEB, 8);
 	doze(RARE);
 	for (int i = 0; i < 150; i++) {
-		cycle(200, 400);
+		talk_cycle(&t, CLIENT, WEB, 200, 400);
 		if (i == 70) {
 			/* web turns to the other connection and back; its work there is ten times as long */
 			talk_work(&t, 30);
@@ -425,7 +407,7 @@ END_TEST
 
 START_TEST(a_lone_rare_client_is_no_clutter)
 {
-	start();
+	talk_pair(&t, CLIENT, "client", WEB, "web");
 	cycles(3, 200, 400);
 	model = talk_finish(&t, &whole);
 	ck_assert_ptr_nonnull(talk_task(model, "client"));

@@ -11,27 +11,10 @@
 #include <string.h>
 
 #include "sample-model.h"
+#include "suite.h"
+#include "texts.h"
 #include "write/terms.h"
 #include "write/text.h"
-
-static void assert_holds(const GString *text, const char *const *wanted, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		ck_assert_msg(
-			strstr(text->str, wanted[i]), "missing: %s\nin: %s", wanted[i], text->str);
-	}
-}
-
-static void assert_harmless(const GString *text)
-{
-	ck_assert_uint_eq(strlen(text->str), text->len);
-	ck_assert(g_utf8_validate(text->str, text->len, NULL));
-	for (size_t i = 0; i < text->len; i++) {
-		ck_assert_msg(!g_ascii_iscntrl(text->str[i]) || text->str[i] == '\n',
-			"control character %d at byte %zu", text->str[i], i);
-	}
-	ck_assert_ptr_null(strstr(text->str, "\u202e"));
-}
 
 static unsigned count_lines(const char *text)
 {
@@ -41,16 +24,6 @@ static unsigned count_lines(const char *text)
 		lines += *p == '\n';
 	}
 	return lines;
-}
-
-static void assert_narrow(const GString *text, unsigned columns)
-{
-	g_auto(GStrv) lines = g_strsplit(text->str, "\n", -1);
-
-	for (unsigned i = 0; lines[i]; i++) {
-		ck_assert_msg(lqn_text_width(lines[i]) <= columns, "too wide: %s", lines[i]);
-		ck_assert_msg(!g_str_has_suffix(lines[i], " "), "blank at the end: %s", lines[i]);
-	}
 }
 
 START_TEST(lqnx_holds_the_model)
@@ -438,32 +411,9 @@ START_TEST(numbers_for_people_have_three_digits)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("write");
-	TCase *tcase = tcase_create("write");
-	SRunner *runner;
-	int failed;
-
-	tcase_add_test(tcase, lqnx_holds_the_model);
-	tcase_add_test(tcase, text_form_holds_the_same);
-	tcase_add_test(tcase, json_can_be_read_back);
-	tcase_add_test(tcase, hostile_names_spoil_no_form);
-	tcase_add_test(tcase, values_that_solvers_refuse_are_zero);
-	tcase_add_test(tcase, forwarding_is_at_most_certain);
-	tcase_add_test(tcase, calls_to_one_entry_are_one_call);
-	tcase_add_test(tcase, what_has_no_entries_is_not_for_solvers);
-	tcase_add_test(tcase, locale_with_decimal_comma_changes_nothing);
-	tcase_add_test(tcase, reports_without_requests_are_written);
-	tcase_add_test(tcase, summary_says_the_main_things);
-	tcase_add_test(tcase, summary_of_a_large_model_fits_a_screen);
-	tcase_add_test(tcase, text_is_clipped_by_columns);
-	tcase_add_test(tcase, numbers_for_people_have_three_digits);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_set_tap(runner, "-");
-	srunner_run_all(runner, CK_SILENT);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+SUITE("write", lqnx_holds_the_model, text_form_holds_the_same, json_can_be_read_back,
+	hostile_names_spoil_no_form, values_that_solvers_refuse_are_zero, forwarding_is_at_most_certain,
+	calls_to_one_entry_are_one_call, what_has_no_entries_is_not_for_solvers,
+	locale_with_decimal_comma_changes_nothing, reports_without_requests_are_written,
+	summary_says_the_main_things, summary_of_a_large_model_fits_a_screen, text_is_clipped_by_columns,
+	numbers_for_people_have_three_digits)
