@@ -254,6 +254,14 @@ struct lqn_invocation *lqn_context(struct lqn_analysis *a, struct lqn_actor *act
 	return invocation;
 }
 
+struct lqn_invocation *lqn_begin_loop_cycle(struct lqn_analysis *a, struct lqn_actor *actor, int64_t ts, int64_t cpu)
+{
+	lqn_charge(actor, lqn_start_cpu(actor, cpu), ts);
+	actor->current = lqn_invocation_new(a, actor, ts, NULL);
+	actor->current->origin = LQN_ORIGIN_LOOP;
+	return actor->current;
+}
+
 void lqn_replied(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_invocation *done, int64_t begin,
 	int64_t end, int64_t cpu_begin, int64_t cpu_end)
 {

@@ -225,6 +225,10 @@ struct lqn_word {
 	uint64_t passages, broken;	/* contended ones; of which not given back in the context that took it */
 	GHashTable *users;		/* struct lqn_actor -> struct lqn_word_use, owned */
 	int64_t first, last;		/* used; first > last: never */
+	struct lqn_actor *waiter;	/* of a root: the first who waited, borrowed; NULL: nobody, or forgotten … */
+	bool waiters;			/* … and others did */
+	bool shared;			/* of a root: threads of one process wake those of another */
+	int distance;			/* of those who wake, from the clients; of roles.c */
 	bool needed;			/* of forget.c */
 };
 

@@ -209,6 +209,7 @@ static void forget_words(struct lqn_analysis *a, struct lqn_party *host)
 		struct lqn_word *word = value;
 
 		g_hash_table_foreach_remove(word->users, user_goes, NULL);
+		word->waiter = word->waiter && word->waiter->needed ? word->waiter : NULL;
 		if (lqn_keeps_any(a, word->first, word->last + 1)) {
 			word->needed = true;
 			lqn_word_root(word)->needed = true;	/* nothing is between them then */

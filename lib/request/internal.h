@@ -26,6 +26,7 @@ struct lqn_end {
 	char *name;				/* owned; NULL: none */
 	bool remote;			/* the peer is on another host */
 	bool guessed;			/* `role` was: the connection is older than the trace */
+	bool one_way;			/* older than the trace, and nothing ever comes back: a mailbox */
 	bool asked;			/* a request was received here */
 	bool shared;			/* several threads use it */
 	struct lqn_actor *user;		/* the first who sent or received here; NULL: nobody */
@@ -62,6 +63,8 @@ static inline struct lqn_end *lqn_end_real(struct lqn_end *end)
 
 /* True if the thread was seen to read from there. */
 bool lqn_end_is_read_by(const struct lqn_end *end, struct lqn_actor *actor);
+/* What comes there are requests, or may be: all who read from it serve. */
+void lqn_readers_serve(struct lqn_end *end);
 /* The name, interned; `others` if it is one more than LQN_NAMES_MAX. */
 const char *lqn_intern(struct lqn_keep *keep, const char *name);
 void lqn_actor_set_name(struct lqn_actor *actor, const char *comm);
@@ -105,6 +108,8 @@ GHashTable *lqn_flows_between_new(void);
 void lqn_roles_count(struct lqn_party *host, struct lqn_unit *sender, struct lqn_unit *receiver);
 /* 1: away from the clients, as requests go; -1: towards them, as answers do; 0: neither, or not known. */
 int lqn_roles_direction(struct lqn_party *host, const struct lqn_unit *sender, const struct lqn_unit *receiver);
+/* True if the one who first wakes the other through shared memory asks; false: that was an answer to what was not seen. */
+bool lqn_roles_word_asks(struct lqn_party *host, const struct lqn_actor *from, const struct lqn_actor *to);
 /* Forgets processes that are not `needed`. */
 void lqn_roles_forget(struct lqn_party *host);
 
@@ -137,6 +142,8 @@ struct lqn_invocation *lqn_begin_request(struct lqn_analysis *analysis, struct l
 	struct lqn_arc *request, int64_t sent, int64_t ts, int64_t cpu_begin, int64_t cpu);
 /* The context of something that a thread does at `ts` of its own accord. */
 struct lqn_invocation *lqn_context(struct lqn_analysis *analysis, struct lqn_actor *actor, int64_t ts, int64_t cpu);
+/* A cycle of a client that never sleeps begins with what it asks at `ts`. */
+struct lqn_invocation *lqn_begin_loop_cycle(struct lqn_analysis *analysis, struct lqn_actor *actor, int64_t ts, int64_t cpu);
 /* The reply of `done` went out in a call of the thread. */
 void lqn_replied(struct lqn_analysis *analysis, struct lqn_actor *actor, struct lqn_invocation *done,
 	int64_t begin, int64_t end, int64_t cpu_begin, int64_t cpu_end);

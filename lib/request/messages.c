@@ -21,13 +21,18 @@
 
 static bool is_stream(const struct lqn_end *end)
 {
-	return end->kind == LQN_OBJ_TCP || end->kind == LQN_OBJ_UNIX;
+	return (end->kind == LQN_OBJ_TCP || end->kind == LQN_OBJ_UNIX) && !end->one_way;
 }
 
 static bool is_shared(const struct lqn_end *end)
 {
 	return end->kind == LQN_OBJ_PIPE || end->kind == LQN_OBJ_FIFO || end->kind == LQN_OBJ_QUEUE ||
 		end->kind == LQN_OBJ_EVENTFD;
+}
+
+static bool carries_messages(const struct lqn_end *end)
+{
+	return is_stream(end) || end->one_way || is_shared(end) || end->kind == LQN_OBJ_DATAGRAM || end->kind == LQN_OBJ_UDP;
 }
 
 /* Where what is sent into `end` is read; NULL: not known. */
@@ -347,14 +352,15 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 	struct lqn_end *into = lqn_party_end(host, ev->send.object), *end = lqn_end_real(into), *to = target(end);
 	struct lqn_invocation *current;
 	struct lqn_arc *arc;
-	bool stream = is_stream(end), two_way;
+	bool stream, two_way;
 
-	if (!to || (!stream && !is_shared(end) && end->kind != LQN_OBJ_DATAGRAM && end->kind != LQN_OBJ_UDP)) {
+	if (!to || !carries_messages(end)) {
 		return;
 	}
-	if (stream && lqn_end_needs_role(end)) {
+	if (lqn_end_needs_role(end)) {
 		lqn_roles_assign(host);
 	}
+	stream = is_stream(end);
 	if (stream && end->role == LQN_ROLE_SERVER && to->sends > 0 && to->first_send > ev->send.begin) {
 		/* it greets who has connected: nobody has asked, and no answer is to this */
 		done_with(actor, ev->send.end, ev->send.cpu_end);
@@ -391,14 +397,8 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 	}
 	two_way = to->sends > 0;
 	if (lqn_actor_is_loop_client(actor) && (!actor->current || actor->current->conn != end)) {
-		/* several requests in flight in one loop: each connection is a customer of its own */
-		struct lqn_invocation *cycle;
-
-		lqn_charge(actor, lqn_start_cpu(actor, ev->send.cpu_begin), ev->send.begin);
-		cycle = lqn_invocation_new(a, actor, ev->send.begin, NULL);
-		cycle->origin = LQN_ORIGIN_LOOP;
-		cycle->conn = end;
-		actor->current = cycle;
+		/* several requests may be in flight in one loop: each connection is a customer of its own */
+		lqn_begin_loop_cycle(a, actor, ev->send.begin, ev->send.cpu_begin)->conn = end;
 	}
 	current = lqn_context(a, actor, ev->send.begin, ev->send.cpu_begin);
 	if (!current->tail_of) {

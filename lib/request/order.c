@@ -148,6 +148,14 @@ static void used_between(struct lqn_word *word, int64_t begin, int64_t end)
 	word->last = MAX(word->last, end);
 }
 
+static void note_waiter(struct lqn_word *word, struct lqn_actor *actor, bool others)
+{
+	if (!word->waiter) {
+		word->waiter = actor;
+	}
+	word->waiters |= others || (actor && actor != word->waiter);
+}
+
 static void count_word_wait(struct lqn_party *host, struct lqn_actor *actor, const struct lqn_event *ev)
 {
 	struct lqn_word *word = lqn_party_word(host, ev->futex_wait.object);
@@ -156,8 +164,26 @@ static void count_word_wait(struct lqn_party *host, struct lqn_actor *actor, con
 	use->waits++;
 	used_between(word, ev->futex_wait.begin, ev->futex_wait.end);
 	word = lqn_word_root(word);
+	note_waiter(word, actor, false);
 	word->waits++;
 	word->both += use->waits <= use->wakes;
+}
+
+/* Through shared memory a wake is a message; inside a process whoever is woken goes on with what the other began. */
+static void count_woken(struct lqn_party *host, struct lqn_word *word, struct lqn_actor *actor, struct lqn_actor *woken)
+{
+	if (lqn_word_is_lock(word)) {
+		return;
+	}
+	if (woken->unit == actor->unit) {
+		woken->asleep_last |= actor->asleep_last;
+		return;
+	}
+	lqn_word_root(word)->shared = true;
+	actor->sends++;
+	actor->unit->sends++;
+	actor->unit->asks += actor->asleep_last;
+	actor->asleep_last = woken->asleep_last = false;
 }
 
 static void count_word_wake(struct lqn_party *host, const struct lqn_event *ev, struct lqn_actor *actor)
@@ -171,6 +197,9 @@ static void count_word_wake(struct lqn_party *host, const struct lqn_event *ev, 
 		use->wakes++;
 		lqn_word_root(word)->both += use->wakes <= use->waits;
 	}
+	if (ev->futex_wake.woken) {
+		count_woken(host, word, actor, lqn_party_actor(host, ev->futex_wake.woken));
+	}
 	if (ev->futex_wake.woken_object && ev->futex_wake.woken_object != ev->futex_wake.object) {
 		/* a wake on one woke a waiter on the other: two mappings of one word */
 		struct lqn_word *a = lqn_word_root(word);
@@ -178,6 +207,8 @@ static void count_word_wake(struct lqn_party *host, const struct lqn_event *ev, 
 
 		if (a != b) {
 			b->same = a;
+			a->shared |= b->shared;
+			note_waiter(a, b->waiter, b->waiters);
 			a->waits += b->waits;
 			a->both += b->both;
 		}
@@ -210,7 +241,7 @@ static void count_send(struct lqn_party *host, const struct lqn_event *ev)
 static bool is_mailbox(const struct lqn_end *end)
 {
 	return end->kind == LQN_OBJ_PIPE || end->kind == LQN_OBJ_FIFO || end->kind == LQN_OBJ_QUEUE ||
-		end->kind == LQN_OBJ_EVENTFD || end->kind == LQN_OBJ_DATAGRAM;
+		end->kind == LQN_OBJ_EVENTFD || end->kind == LQN_OBJ_DATAGRAM || end->one_way;
 }
 
 static void count_receive(struct lqn_party *host, const struct lqn_event *ev)

@@ -180,6 +180,13 @@ bool lqn_end_is_read_by(const struct lqn_end *end, struct lqn_actor *actor)
 	return end->readers && g_ptr_array_find(end->readers, actor, NULL);
 }
 
+void lqn_readers_serve(struct lqn_end *end)
+{
+	for (guint i = 0; end->readers && i < end->readers->len; i++) {
+		((struct lqn_actor *) end->readers->pdata[i])->unit->serves = true;
+	}
+}
+
 struct lqn_word *lqn_party_word(struct lqn_party *host, uint64_t id)
 {
 	struct lqn_word *word = g_hash_table_lookup(host->words, &id);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Who asks on a connection that is older than the trace. Connect and accept were not seen, and a request and its reply look
- * the same. What tells, for all connections between two processes together, strongest first:
+ * Who asks on a connection, or through shared memory, that is older than the trace. Connect and accept were not seen, and a
+ * request and its reply look the same. What tells, for all connections between two processes together, strongest first:
  *   - addresses: a port that several connections share is the one that was listened on;
- *   - threads: an end that several threads use belongs to a pool that serves;
+ *   - threads: an end that several threads use, or a word that they wait for, belongs to a pool that serves;
  *   - sleeps: who sends when a timer wakes him, and not a message, is a client; further from the clients is the server;
+ *   - words: each who asks waits for his answer at a word of his own, so requests go by fewer of them;
  *   - order: who was seen to send first.
  */
 #include "internal.h"
@@ -39,7 +40,7 @@ static gboolean equal_pair(gconstpointer x, gconstpointer y)
 
 bool lqn_end_needs_role(const struct lqn_end *end)
 {
-	return end->role == LQN_ROLE_NONE && end->peer && end->peer->role == LQN_ROLE_NONE && end->user && end->peer->user &&
+	return end->role == LQN_ROLE_NONE && !end->one_way && end->peer && end->peer->role == LQN_ROLE_NONE && end->user && end->peer->user &&
 		(end->kind == LQN_OBJ_TCP || end->kind == LQN_OBJ_UNIX);
 }
 
@@ -103,6 +104,34 @@ static int sign(int64_t value)
  * How far each process is from those who send of their own accord, in messages. A request goes away from the clients, an
  * answer towards them.
  */
+/* By wakes through a word that processes share: from who wakes to who waits. True: somebody came nearer. */
+static bool measure_word(struct lqn_word *word)
+{
+	struct lqn_word *root = lqn_word_root(word);
+	GHashTableIter iter;
+	gpointer key, value;
+	bool changed = false;
+
+	if (!root->shared || lqn_word_is_lock(root)) {
+		return false;
+	}
+	g_hash_table_iter_init(&iter, word->users);
+	while (g_hash_table_iter_next(&iter, &key, &value)) {
+		struct lqn_unit *unit = ((struct lqn_actor *) key)->unit;
+		const struct lqn_word_use *use = value;
+
+		if (use->wakes > 0 && root->distance > unit->distance) {
+			root->distance = unit->distance;
+			changed = true;
+		}
+		if (use->waits > 0 && unit->distance > root->distance + 1) {
+			unit->distance = root->distance + 1;
+			changed = true;
+		}
+	}
+	return changed;
+}
+
 static void measure_distances(struct lqn_party *host)
 {
 	GHashTableIter iter;
@@ -116,8 +145,16 @@ static void measure_distances(struct lqn_party *host)
 
 		unit->distance = unit->sends > 0 && unit->asks >= ASKS_SHARE * unit->sends ? 0 : LQN_DISTANCE_UNKNOWN;
 	}
+	g_hash_table_iter_init(&iter, host->words);
+	while (g_hash_table_iter_next(&iter, NULL, &value)) {
+		((struct lqn_word *) value)->distance = LQN_DISTANCE_UNKNOWN;
+	}
 	while (changed) {
 		changed = false;
+		g_hash_table_iter_init(&iter, host->words);
+		while (g_hash_table_iter_next(&iter, NULL, &value)) {
+			changed |= measure_word(value);
+		}
 		g_hash_table_iter_init(&iter, host->flows);
 		while (g_hash_table_iter_next(&iter, &value, NULL)) {
 			const struct pair *flow = value;
@@ -153,6 +190,70 @@ int lqn_roles_direction(struct lqn_party *host, const struct lqn_unit *sender, c
 		sign(receiver->distance - sender->distance);
 }
 
+/* The words by which the threads of one service wake those of another. */
+struct lane {
+	unsigned words;
+	unsigned waiters;		/* pairs of word and thread */
+};
+
+static struct lane lane_between(struct lqn_party *host, const char *from, const char *to)
+{
+	g_autoptr(GHashTable) woken = g_hash_table_new(NULL, NULL), waiters = g_hash_table_new(NULL, NULL);
+	struct lane lane = { 0, 0 };
+	GHashTableIter iter, users;
+	gpointer value, key, use;
+
+	g_hash_table_iter_init(&iter, host->words);
+	while (g_hash_table_iter_next(&iter, NULL, &value)) {
+		struct lqn_word *word = value, *root = lqn_word_root(word);
+
+		if (!root->shared || lqn_word_is_lock(root)) {
+			continue;
+		}
+		g_hash_table_iter_init(&users, word->users);
+		while (g_hash_table_iter_next(&users, &key, &use)) {
+			const char *service = lqn_service_name(key);
+
+			if (service == from && ((struct lqn_word_use *) use)->wakes > 0) {
+				g_hash_table_add(woken, root);
+			} else if (service == to && ((struct lqn_word_use *) use)->waits > 0) {
+				guint n = GPOINTER_TO_UINT(g_hash_table_lookup(waiters, root));
+
+				g_hash_table_insert(waiters, root, GUINT_TO_POINTER(n + 1));
+			}
+		}
+	}
+	g_hash_table_iter_init(&iter, woken);
+	while (g_hash_table_iter_next(&iter, &key, NULL)) {
+		guint n = GPOINTER_TO_UINT(g_hash_table_lookup(waiters, key));
+
+		lane.words += n > 0;
+		lane.waiters += n;
+	}
+	return lane;
+}
+
+bool lqn_roles_word_asks(struct lqn_party *host, const struct lqn_actor *from, const struct lqn_actor *to)
+{
+	struct lane there, back;
+	int votes;
+
+	if (from->born >= 0 && to->born >= 0) {
+		return true;		/* nothing has come before */
+	}
+	there = lane_between(host, lqn_service_name(from), lqn_service_name(to));
+	back = lane_between(host, lqn_service_name(to), lqn_service_name(from));
+	votes = sign((int64_t) there.waiters * back.words - (int64_t) back.waiters * there.words);
+	if (votes == 0) {
+		measure_distances(host);
+		votes = sign(to->unit->distance - from->unit->distance);
+	}
+	if (votes == 0) {
+		votes = sign((int64_t) back.words - there.words);
+	}
+	return votes >= 0;
+}
+
 static gboolean flow_goes(gpointer key, gpointer value, gpointer data)
 {
 	const struct pair *flow = key;
@@ -165,6 +266,21 @@ void lqn_roles_forget(struct lqn_party *host)
 	if (g_hash_table_foreach_remove(host->flows, flow_goes, NULL) > 0) {
 		measure_distances(host);
 	}
+}
+
+/*
+ * Nothing goes back on a connection, or between sockets for datagrams of which nothing but who wakes whom is known: a
+ * mailbox, whose answers come on another. True: it is one.
+ */
+static bool is_one_way(struct lqn_end *end)
+{
+	if (end->kind != LQN_OBJ_UNIX || (end->sends > 0 && end->peer->sends > 0)) {
+		return false;
+	}
+	end->one_way = end->peer->one_way = true;
+	lqn_readers_serve(end);
+	lqn_readers_serve(end->peer);
+	return true;
 }
 
 void lqn_roles_assign(struct lqn_party *host)
@@ -182,7 +298,7 @@ void lqn_roles_assign(struct lqn_party *host)
 		int64_t votes;
 		bool turned;
 
-		if (!lqn_end_needs_role(end)) {
+		if (!lqn_end_needs_role(end) || is_one_way(end)) {
 			continue;
 		}
 		g_ptr_array_add(ends, end);

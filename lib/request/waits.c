@@ -3,7 +3,8 @@
 /*
  * Sleeps, disks, and futexes. A futex word is a lock or a hand-over (lqn_word_is_lock). Hand-overs inside a process need
  * no rule here: the reply tells whose the work was. Between processes that share memory the wakes are all that is seen:
- * the first wake between two processes goes from the one who asks to the one who serves.
+ * the first wake between two processes goes from the one who asks to the one who serves, unless they are older than the trace
+ * (roles.c).
  */
 #include "internal.h"
 
@@ -201,15 +202,22 @@ static void add_key(GHashTable *set, uint64_t key)
 	}
 }
 
-static bool asks(struct lqn_party *host, const struct lqn_actor *from, const struct lqn_actor *to)
+/* 1: the first asks the second; -1: the second the first; 0: not known yet. */
+static int direction(struct lqn_party *host, const struct lqn_actor *from, const struct lqn_actor *to)
 {
 	uint64_t there = services(from, to), back = services(to, from);
 
-	if (g_hash_table_contains(host->directions, &back)) {
-		return false;
+	return g_hash_table_contains(host->directions, &there) ? 1 : -g_hash_table_contains(host->directions, &back);
+}
+
+static bool asks(struct lqn_party *host, const struct lqn_actor *from, const struct lqn_actor *to)
+{
+	if (direction(host, from, to) == 0) {
+		bool request = lqn_roles_word_asks(host, from, to);
+
+		add_key(host->directions, request ? services(from, to) : services(to, from));
 	}
-	add_key(host->directions, there);
-	return true;
+	return direction(host, from, to) > 0;
 }
 
 /* Whether the one has ever woken the other with an answer. */
@@ -245,6 +253,13 @@ static bool awaits_answer(struct lqn_party *host, const struct lqn_invocation *c
 	return false;
 }
 
+/* What the thread asks for, or the cycle that begins with it. */
+static struct lqn_invocation *begin_asking(struct lqn_analysis *a, struct lqn_actor *actor, int64_t ts, int64_t cpu)
+{
+	return !actor->current && lqn_actor_is_loop_client(actor) ? lqn_begin_loop_cycle(a, actor, ts, cpu) :
+		lqn_context(a, actor, ts, cpu);
+}
+
 static void word_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_actor *waiter, uint64_t word,
 	const struct lqn_event *ev)
 {
@@ -252,8 +267,9 @@ static void word_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct l
 	struct lqn_arc *arc;
 
 	add_key(actor->host->answers, services(actor, waiter));
+	actor->unit->serves = true;
 	if (!waiter->current) {
-		caller = lqn_final(lqn_context(a, waiter, waiter->last.end, waiter->last.cpu));
+		caller = lqn_final(begin_asking(a, waiter, waiter->last.end, waiter->last.cpu));
 	} else if (waiter->current->tail_of && !waiter->current->into && !open_word_call(waiter->current, actor)) {
 		waiter->current->tail_of = NULL;	/* that tail was the beginning of something new */
 		caller = waiter->current;
@@ -284,7 +300,7 @@ static void word_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct l
 	arc->replied = ev->futex_wake.begin;
 	lqn_replied(a, actor, mine, ev->futex_wake.begin, ev->futex_wake.end, ev->futex_wake.cpu_begin,
 		ev->futex_wake.cpu_end);
-	waiter->pending_reply = caller;
+	waiter->pending_reply = ev->futex_wake.woken ? caller : NULL;
 }
 
 void lqn_on_futex_block(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
@@ -346,11 +362,25 @@ void lqn_on_futex_wait(struct lqn_analysis *a, struct lqn_party *host, const str
 		caller->latency += lqn_latency_in(actor, ev->futex_wait.begin, 0);
 		lqn_charge(actor, ev->futex_wait.cpu_end, ev->futex_wait.end);
 		caller->end = ev->futex_wait.end;
+		if (caller->origin == LQN_ORIGIN_LOOP) {
+			actor->current = NULL;	/* it never sleeps: with the answer its cycle is over */
+		}
 	}
 	if (actor->current) {
 		actor->last_ts = ev->futex_wait.end;
 		actor->last_cpu = ev->futex_wait.cpu_end;
 	}
+}
+
+/*
+ * A wake that found nobody waiting: a request to who is busy, or an answer to who has not begun to wait. Who would have been woken
+ * is who waits for the word at other times; for an answer that must be one thread.
+ */
+static struct lqn_actor *would_wake(struct lqn_party *host, const struct lqn_actor *actor, const struct lqn_word *word)
+{
+	int way = word->waiter ? direction(host, actor, word->waiter) : 0;
+
+	return way > 0 || (way < 0 && !word->waiters) ? word->waiter : NULL;
 }
 
 void lqn_on_futex_wake(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
@@ -365,18 +395,16 @@ void lqn_on_futex_wake(struct lqn_analysis *a, struct lqn_party *host, const str
 		}
 		return;
 	}
-	if (!ev->futex_wake.woken) {
-		return;
-	}
-	waiter = lqn_party_actor(host, ev->futex_wake.woken);
-	if (waiter->unit == actor->unit || lqn_service_name(waiter) == lqn_service_name(actor)) {
+	waiter = ev->futex_wake.woken ? lqn_party_actor(host, ev->futex_wake.woken) : would_wake(host, actor, word);
+	if (!waiter || waiter->unit == actor->unit || lqn_service_name(waiter) == lqn_service_name(actor)) {
 		return;		/* workers of one service wake each other for locks, not to be served */
 	}
 	if (asks(host, actor, waiter)) {
-		struct lqn_invocation *current = lqn_final(lqn_context(a, actor, ev->futex_wake.begin,
+		struct lqn_invocation *current = lqn_final(begin_asking(a, actor, ev->futex_wake.begin,
 			ev->futex_wake.cpu_begin));
+		struct lqn_arc *arc = lqn_arc_new(a, current, ev->futex_wake.begin, NULL, word->id);
 
-		waiter->pending_request = lqn_arc_new(a, current, ev->futex_wake.begin, NULL, word->id);
+		waiter->pending_request = ev->futex_wake.woken ? arc : waiter->pending_request;
 		waiter->unit->serves = true;
 	} else {
 		word_reply(a, actor, waiter, word->id, ev);

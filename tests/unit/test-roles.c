@@ -305,6 +305,150 @@ START_TEST(for_want_of_all_else_the_first_to_send_asks)
 }
 END_TEST
 
+/* ---- mailboxes ---- */
+
+/* Datagrams: the server reads what all its clients send at one socket, and answers at theirs. */
+START_TEST(what_nothing_comes_back_on_is_a_mailbox)
+{
+	static const int clients[] = { CLIENT, CLIENT_2 };
+
+	start();
+	talk_process(&t, CLIENT_2, "client");
+	feed(t.feed, "%ld c%d sw %d>0 S", t.now, CLIENT_2, CLIENT_2);
+	talk_await(&t, CLIENT, "recvfrom", 6);
+	talk_work(&t, 70);
+	talk_send(&t, SERVER, "sendto", 11, CLIENT, "recvfrom");
+	talk_await(&t, SERVER, "recvfrom", 7);
+	feed(t.feed, "%ld c%d wk %d\n%ld c%d sw 0>%d R", t.now, CLIENT, CLIENT_2, t.now, CLIENT_2, CLIENT_2);
+	for (int i = 0; i < CYCLES; i++) {
+		for (int k = 0; k < 2; k++) {
+			talk_sleep(&t, clients[k], 400);
+			talk_work(&t, 30);
+			talk_send(&t, clients[k], "sendto", 5, SERVER, "recvfrom");
+			talk_await(&t, clients[k], "recvfrom", 6);
+			talk_work(&t, 200);
+			talk_send(&t, SERVER, "sendto", 11 + k, clients[k], "recvfrom");
+			talk_await(&t, SERVER, "recvfrom", 7);
+		}
+	}
+	model = talk_finish(&t, NULL);
+	expect_client_and_server(2 * CYCLES);
+	near(talk_entry(model, "server")->phase[0].demand, 202e-6);
+	lqn_model_free(model);
+}
+END_TEST
+
+/* ---- shared memory ---- */
+
+static void futex_wait(int thread, int word)
+{
+	feed(t.feed, "%ld c%d +futex %d 0 1\n%ld c%d sw %d>0 S", t.now, thread, word, t.now, thread, thread);
+}
+
+static void futex_wake(int thread, int word, int woken)
+{
+	long now = t.now++;
+
+	feed(t.feed, "%ld c%d +futex %d 1 1\n%ld c%d wk %d\n%ld c%d sw 0>%d R\n%ld c%d -futex 1\n%ld c%d -futex 0", now, thread,
+		word, now, thread, woken, now, woken, woken, now + 1, thread, now + 1, woken);
+}
+
+#define REQUESTS 4096
+#define ANSWERS 8192	/* and as much again for each more client */
+
+/* A request of `client` that `server` answers, and waits for the next one. */
+static void ask(int client, int answers, int server)
+{
+	talk_work(&t, 30);
+	futex_wake(client, REQUESTS, server);
+	futex_wait(client, answers);
+	talk_work(&t, 200);
+	futex_wake(server, answers, client);
+	futex_wait(server, REQUESTS);
+}
+
+/* The first wake that is seen is an answer. */
+static void begin_with_an_answer(void)
+{
+	start();
+	futex_wait(CLIENT, ANSWERS);
+	talk_work(&t, 70);
+	futex_wake(SERVER, ANSWERS, CLIENT);
+	futex_wait(SERVER, REQUESTS);
+}
+
+START_TEST(who_wakes_after_a_sleep_asks)
+{
+	begin_with_an_answer();
+	for (int i = 0; i < CYCLES; i++) {
+		talk_sleep(&t, CLIENT, 400);
+		ask(CLIENT, ANSWERS, SERVER);
+	}
+	model = talk_finish(&t, NULL);
+	expect_client_and_server(CYCLES);
+	near(talk_entry(model, "server")->phase[0].demand, 202e-6);
+	lqn_model_free(model);
+}
+END_TEST
+
+START_TEST(a_word_that_several_threads_wait_for_is_of_those_who_serve)
+{
+	begin_with_an_answer();
+	talk_thread(&t, SERVER, WORKER);
+	futex_wait(WORKER, REQUESTS);
+	for (int i = 0; i < CYCLES; i++) {
+		ask(CLIENT, ANSWERS, i % 2 ? WORKER : SERVER);
+	}
+	model = talk_finish(&t, NULL);
+	expect_client_and_server(CYCLES);
+	lqn_model_free(model);
+}
+END_TEST
+
+START_TEST(requests_go_by_fewer_words_than_answers)
+{
+	begin_with_an_answer();
+	talk_process(&t, CLIENT_2, "client");
+	for (int i = 0; i < CYCLES; i++) {
+		ask(CLIENT, ANSWERS, SERVER);
+		ask(CLIENT_2, 2 * ANSWERS, SERVER);
+	}
+	model = talk_finish(&t, NULL);
+	expect_client_and_server(2 * CYCLES);
+	lqn_model_free(model);
+}
+END_TEST
+
+static void wake_nobody(int thread, int word)
+{
+	feed(t.feed, "%ld c%d +futex %d 1 1\n%ld c%d -futex 0", t.now, thread, word, t.now, thread);
+}
+
+/* The server is busy when the second asks, and the first has not begun to wait when it is answered. */
+START_TEST(a_wake_that_finds_nobody_is_a_message_all_the_same)
+{
+	begin_with_an_answer();
+	talk_process(&t, CLIENT_2, "client");
+	ask(CLIENT_2, 2 * ANSWERS, SERVER);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_sleep(&t, CLIENT, 400);
+		talk_work(&t, 30);
+		futex_wake(CLIENT, REQUESTS, SERVER);
+		wake_nobody(CLIENT_2, REQUESTS);
+		futex_wait(CLIENT_2, 2 * ANSWERS);
+		talk_work(&t, 200);
+		wake_nobody(SERVER, ANSWERS);
+		talk_work(&t, 100);
+		futex_wake(SERVER, 2 * ANSWERS, CLIENT_2);
+		futex_wait(SERVER, REQUESTS);
+	}
+	model = talk_finish(&t, NULL);
+	expect_client_and_server(2 * CYCLES);
+	near(talk_entry(model, "server")->phase[0].demand, 150e-6);
+	lqn_model_free(model);
+}
+END_TEST
+
 /* ---- what was seen wins ---- */
 
 START_TEST(an_accept_that_was_seen_wins_over_sleeps)
@@ -368,4 +512,7 @@ SUITE("roles", who_sends_after_a_sleep_asks, sockets_of_the_state_dump_are_conne
 	a_server_that_sleeps_before_it_reads_still_serves, a_port_that_connections_share_was_listened_on,
 	an_end_that_several_threads_use_serves, one_thread_at_each_end_tells_nothing,
 	for_want_of_all_else_the_first_to_send_asks, an_accept_that_was_seen_wins_over_sleeps,
-	ports_of_their_own_tell_nothing, a_shared_port_is_seen_whoever_sends_first, the_port_of_one_connection_tells_nothing)
+	ports_of_their_own_tell_nothing, a_shared_port_is_seen_whoever_sends_first, the_port_of_one_connection_tells_nothing,
+	what_nothing_comes_back_on_is_a_mailbox, who_wakes_after_a_sleep_asks,
+	a_word_that_several_threads_wait_for_is_of_those_who_serve, requests_go_by_fewer_words_than_answers,
+	a_wake_that_finds_nobody_is_a_message_all_the_same)
