@@ -7,7 +7,8 @@
  * network which the thread's own system call enters (a send through loopback delivers its packet
  * there and wakes the reader). It is told from softirqs of interrupts by who has asked for it or,
  * where the trace does not say that, by there having been no hardware interrupt just before; in a
- * trace without system calls, by the thread having sent something to its own host.
+ * trace without system calls, by the thread having sent something to its own host. What all others
+ * took from the thread is told of as each ends.
  */
 #include "causal/engine.h"
 
@@ -131,6 +132,31 @@ void lqn_step_context_entry(struct lqn_step *step)
 	cpu->depth++;
 }
 
+/* True if what lies below the frame is the thread's own doing, and the frame is not. */
+static bool is_outermost(const struct lqn_cpu *cpu, uint32_t index)
+{
+	return !cpu->stack[index].own && (index == 0 || cpu->stack[index - 1].own);
+}
+
+/* The thread ran on beneath it, as its clock has it, but did nothing. */
+static void tell_interruption(const struct lqn_step *step, const struct lqn_context_frame *frame)
+{
+	const struct lqn_thread *thread = step->thread;
+	struct lqn_event ev = { .type = LQN_EV_INTERRUPTED };
+
+	if (!thread || thread->state != LQN_THREAD_RUNNING) {
+		return;
+	}
+	ev.interrupted.thread = thread->key;
+	ev.interrupted.number = frame->id > 0 ? (uint64_t) frame->id : 0;
+	ev.interrupted.begin = MAX(frame->since, thread->since);
+	ev.interrupted.end = step->rec->ts;
+	ev.interrupted.context = frame->kind;
+	if (ev.interrupted.begin < ev.interrupted.end) {
+		lqn_causal_emit(step->causal, &ev);
+	}
+}
+
 void lqn_step_context_exit(struct lqn_step *step)
 {
 	struct lqn_cpu *cpu = step->cpu;
@@ -149,6 +175,9 @@ void lqn_step_context_exit(struct lqn_step *step)
 		cpu->last_irq = frame->id;
 		cpu->last_irq_end = ts;
 		cpu->woke_irq_thread = step->rec->irq.ret == IRQ_WAKE_THREAD_;
+	}
+	if (is_outermost(cpu, depth - 1)) {
+		tell_interruption(step, frame);
 	}
 	if (depth == 1) {
 		if (is_hard(frame->kind)) {

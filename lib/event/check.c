@@ -35,6 +35,7 @@ static const struct {
 	[LQN_EV_DISK] = { PAIR(disk, begin, end), PAIR(disk, cpu_begin, cpu_end) },
 	[LQN_EV_ACCEPT] = { PAIR(accept, begin, end) },
 	[LQN_EV_LOSS] = { PAIR(loss, begin, end) },
+	[LQN_EV_INTERRUPTED] = { PAIR(interrupted, begin, end) },
 	[LQN_EV_CPU] = { PAIR(cpu, begin, end) },
 	[LQN_EV_IO] = { PAIR(io, begin, end), PAIR(io, begin, issued), PAIR(io, issued, end) },
 	[LQN_EV_SUMMARY] = { PAIR(summary, begin, end) },

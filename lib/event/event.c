@@ -80,6 +80,16 @@ static const char *const span_kind_names[] = {
 };
 G_STATIC_ASSERT(G_N_ELEMENTS(span_kind_names) == LQN_SPAN_KINDS);
 
+static const char *const context_names[] = {
+	[LQN_CTX_HARDIRQ] = "irq",
+	[LQN_CTX_IPI] = "ipi",
+	[LQN_CTX_TICK] = "tick",
+	[LQN_CTX_SOFTIRQ] = "softirq",
+	[LQN_CTX_HRTIMER] = "hrtimer",
+	[LQN_CTX_TIMER] = "timer",
+};
+G_STATIC_ASSERT(G_N_ELEMENTS(context_names) == LQN_CTX_COUNT);
+
 static const char *name_of(const char *const *names, size_t n, uint32_t value)
 {
 	return value < n ? names[value] : NULL;
@@ -108,6 +118,11 @@ const char *lqn_role_name(uint32_t role)
 const char *lqn_span_kind_name(uint32_t kind)
 {
 	return name_of(span_kind_names, G_N_ELEMENTS(span_kind_names), kind);
+}
+
+const char *lqn_context_name(uint32_t context)
+{
+	return name_of(context_names, G_N_ELEMENTS(context_names), context);
 }
 
 static const char *call_label(uint32_t call)
@@ -313,6 +328,14 @@ static const struct lqn_event_field interrupt_fields[] = {
 	STR(interrupt, name),
 };
 
+static const struct lqn_event_field interrupted_fields[] = {
+	U64(interrupted, thread),
+	TIME(interrupted, begin),
+	TIME(interrupted, end),
+	U64(interrupted, number),
+	ENUM(interrupted, context, lqn_context_name),
+};
+
 static const struct lqn_event_field packet_fields[] = {
 	U64(packet, thread),
 	U64(packet, number),
@@ -365,6 +388,7 @@ static const struct lqn_event_class classes[] = {
 	[LQN_EV_LOSS] = CLASS(loss),
 	[LQN_EV_CPU] = CLASS(cpu),
 	[LQN_EV_INTERRUPT] = CLASS(interrupt),
+	[LQN_EV_INTERRUPTED] = CLASS(interrupted),
 	[LQN_EV_PACKET] = CLASS(packet),
 	[LQN_EV_IO] = CLASS(io),
 	[LQN_EV_SUMMARY] = CLASS(summary),

@@ -40,6 +40,7 @@ enum lqn_event_type {
 	LQN_EV_LOSS,
 	LQN_EV_CPU,
 	LQN_EV_INTERRUPT,
+	LQN_EV_INTERRUPTED,
 	LQN_EV_PACKET,
 	LQN_EV_IO,
 	LQN_EV_SUMMARY,
@@ -259,6 +260,12 @@ struct lqn_event {
 			uint64_t number;
 			const char *name;
 		} interrupt;
+		/* a thread that ran was interrupted; nothing of it was its own doing */
+		struct {
+			uint64_t thread, number;	/* number: of the interrupt or softirq */
+			int64_t begin, end;
+			uint32_t context;		/* enum lqn_context, of the outermost */
+		} interrupted;
 		/*
 		 * Data of a TCP connection on its way: handed to a device by `thread`, or arrived
 		 * and waking `thread`. Two hosts speak of the same bytes if addresses, ports and a
@@ -316,6 +323,7 @@ const char *lqn_object_kind_name(uint32_t kind);
 const char *lqn_evidence_name(uint32_t evidence);
 const char *lqn_role_name(uint32_t role);
 const char *lqn_span_kind_name(uint32_t kind);
+const char *lqn_context_name(uint32_t context);
 
 /* Takes an event; strings of it are valid during the call only. */
 typedef void (*lqn_event_func)(void *payload, const struct lqn_event *ev);

@@ -50,6 +50,7 @@ enum lqn_context {
 	LQN_CTX_SOFTIRQ,	/* irq.id = vector */
 	LQN_CTX_HRTIMER,	/* the function of a high resolution timer */
 	LQN_CTX_TIMER,		/* the function of a timer-wheel timer */
+	LQN_CTX_COUNT
 };
 
 /* System calls that the engine knows by their effect; all others are LQN_CALL_OTHER. */

@@ -7,6 +7,8 @@
  */
 #include "path/walk.h"
 
+#include "layout/record.h"
+
 #define BEHIND_MAX 256		/* steps into what somebody else did; what is left is one piece */
 
 int lqn_walk_interval(const struct lqn_actor *actor, int64_t ts)
@@ -65,6 +67,71 @@ struct lqn_path_piece *lqn_walk_add(struct lqn_path_walk *walk, const struct lqn
 	}
 	g_array_append_val(walk->pieces, piece);
 	return &g_array_index(walk->pieces, struct lqn_path_piece, walk->pieces->len - 1);
+}
+
+static const char *interruption_name(const struct lqn_party *host, const struct lqn_interruption *it)
+{
+	static const char *const softirqs[] = { "HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL",
+		"TASKLET", "SCHED", "HRTIMER", "RCU" };
+	const char *device = it->context == LQN_CTX_HARDIRQ ?
+		g_hash_table_lookup(host->interrupts, GUINT_TO_POINTER(it->number)) : NULL;
+	char text[64];
+
+	if (it->context == LQN_CTX_SOFTIRQ && it->number < G_N_ELEMENTS(softirqs)) {
+		g_snprintf(text, sizeof(text), "softirq %s", softirqs[it->number]);
+	} else if (it->context == LQN_CTX_HARDIRQ) {
+		g_snprintf(text, sizeof(text), "irq %u%s%s", it->number, device ? " " : "",
+			device ? device : "");
+	} else {
+		return lqn_context_name(it->context);
+	}
+	return g_intern_string(text);
+}
+
+bool lqn_walk_interrupted(const struct lqn_actor *actor, int64_t begin, int64_t end,
+	struct lqn_interruption *last, const char **name)
+{
+	const GArray *all = actor->interruptions;
+	guint before = all ? LQN_COUNT_UNTIL(all, struct lqn_interruption, begin, end - 1) : 0;
+
+	if (begin >= end || before == 0 ||
+			g_array_index(all, struct lqn_interruption, before - 1).end <= begin) {
+		return false;
+	}
+	*last = g_array_index(all, struct lqn_interruption, before - 1);
+	*name = interruption_name(actor->host, last);
+	last->begin = MAX(last->begin, begin);
+	last->end = MIN(last->end, end);
+	return true;
+}
+
+/* A piece in another place than the frame's. */
+static void add_at(struct lqn_path_walk *walk, const struct lqn_actor *actor, int64_t begin,
+	int64_t end, enum lqn_path_kind kind, const char *detail, const struct lqn_path_place *place)
+{
+	struct lqn_path_piece *piece = lqn_walk_add(walk, actor, begin, end, kind, detail);
+
+	if (piece) {
+		piece->place = place;
+	}
+}
+
+/*
+ * The thread had its CPU: it ran, or an interrupt did. On the path of a thread, as Trace Compass has
+ * it, both are one.
+ */
+static void add_running(struct lqn_path_walk *walk, const struct lqn_actor *actor, int64_t begin,
+	int64_t end, const struct lqn_path_place *place)
+{
+	struct lqn_interruption it;
+	const char *name;
+
+	while (walk->index && lqn_walk_interrupted(actor, begin, end, &it, &name)) {
+		add_at(walk, actor, it.end, end, LQN_PATH_CPU, NULL, place);
+		add_at(walk, actor, it.begin, it.end, LQN_PATH_INTERRUPTED, name, place);
+		end = it.begin;
+	}
+	add_at(walk, actor, begin, end, LQN_PATH_CPU, NULL, place);
 }
 
 /* Nothing is known of the thread here. */
@@ -190,10 +257,7 @@ static void preempted(struct lqn_path_walk *walk, const struct lqn_actor *actor,
 		piece->by = lqn_path_by_thread(walk->index, by, it->begin + 1);
 	}
 	if (work) {
-		piece = lqn_walk_add(walk, by, begin, until, LQN_PATH_CPU, NULL);
-		if (piece) {
-			piece->place = lqn_path_place_of(walk->index, work);
-		}
+		add_running(walk, by, begin, until, lqn_path_place_of(walk->index, work));
 	}
 }
 
@@ -298,13 +362,13 @@ static void step(struct lqn_path_walk *walk, struct lqn_path_frame frame)
 			frame.actor->seen != INT64_MAX) {
 		int64_t seen = MIN(frame.actor->seen, frame.end);
 
-		lqn_walk_add(walk, frame.actor, seen, frame.end, LQN_PATH_CPU, NULL);
+		add_running(walk, frame.actor, seen, frame.end, frame.place);
 		add_unseen(walk, frame.actor, frame.begin, seen);
 		return;
 	}
 	if (!it || it->end < frame.end) {
 		from = MAX(it ? it->end : INT64_MIN, MAX(frame.begin, frame.floor));
-		lqn_walk_add(walk, frame.actor, from, frame.end, LQN_PATH_CPU, NULL);
+		add_running(walk, frame.actor, from, frame.end, frame.place);
 	} else if (it->preempted) {
 		from = MAX(it->begin, MAX(frame.begin, frame.floor));
 		preempted(walk, frame.actor, it, from, frame.end);

@@ -13,6 +13,7 @@ enum lqn_path_kind {
 	LQN_PATH_RUNNABLE,	/* woken, waited for a CPU while all were busy; `by` had it last */
 	LQN_PATH_WAKEUP,	/* woken, waited for a CPU while one was idle */
 	LQN_PATH_PREEMPTED,	/* `by` ran instead */
+	LQN_PATH_INTERRUPTED,	/* an interrupt had its CPU */
 	LQN_PATH_LOCK,		/* waited for a lock that `by` held */
 	LQN_PATH_DISK,		/* a block device served its request */
 	LQN_PATH_DISK_QUEUE,	/* its request lay in a queue: a device served that of `by` */
@@ -20,6 +21,7 @@ enum lqn_path_kind {
 	LQN_PATH_NETWORK,	/* a message or packet under way */
 	/* a message lay in a channel before anyone took it; who took it then worked for `by` */
 	LQN_PATH_QUEUE,
+	LQN_PATH_BROKER,	/* a message lay in a broker: published, not delivered yet */
 	LQN_PATH_UNTRACED,	/* waited for somebody whom the trace does not show */
 	LQN_PATH_OTHER,		/* waited, cause known, none of the above */
 	LQN_PATH_UNKNOWN,	/* waited, nothing explains it */

@@ -148,6 +148,29 @@ static void add_wait(struct detail *d, struct lqn_actor *actor, const struct lqn
 	add_state(d, actor, wake, end, latency ? LQN_PATH_WAKEUP : LQN_PATH_RUNNABLE, NULL);
 }
 
+/* The thread had a CPU: it ran, or an interrupt did. The last are found first. */
+static void add_running(struct detail *d, const struct lqn_actor *actor, int64_t begin, int64_t end)
+{
+	guint first = d->path->states->len;
+	struct lqn_interruption it;
+	const char *name;
+
+	while (lqn_walk_interrupted(actor, begin, end, &it, &name)) {
+		add_state(d, actor, it.end, end, LQN_PATH_CPU, NULL);
+		add_state(d, actor, it.begin, it.end, LQN_PATH_INTERRUPTED, name);
+		end = it.begin;
+	}
+	add_state(d, actor, begin, end, LQN_PATH_CPU, NULL);
+	for (guint i = first, k = d->path->states->len; k > i + 1; i++) {
+		struct lqn_path_state *a = &g_array_index(d->path->states, struct lqn_path_state, i);
+		struct lqn_path_state *b = &g_array_index(d->path->states, struct lqn_path_state, --k);
+		struct lqn_path_state swap = *a;
+
+		*a = *b;
+		*b = swap;
+	}
+}
+
 /* What a thread did in [begin, end). */
 static void add_states(struct detail *d, struct lqn_actor *actor, int64_t begin, int64_t end)
 {
@@ -161,7 +184,7 @@ static void add_states(struct detail *d, struct lqn_actor *actor, int64_t begin,
 		const struct lqn_actor *by = it->preempted ?
 			lqn_party_find_actor(actor->host, it->by) : NULL;
 
-		add_state(d, actor, at, from, LQN_PATH_CPU, NULL);
+		add_running(d, actor, at, from);
 		if (it->preempted) {
 			add_state(d, actor, from, to, LQN_PATH_PREEMPTED,
 				by ? lqn_service_name(by) : NULL);
@@ -170,7 +193,7 @@ static void add_states(struct detail *d, struct lqn_actor *actor, int64_t begin,
 		}
 		at = to;
 	}
-	add_state(d, actor, at, end, LQN_PATH_CPU, NULL);
+	add_running(d, actor, at, end);
 }
 
 static gint by_thread(gconstpointer a, gconstpointer b)

@@ -37,6 +37,12 @@ struct lqn_path_walk {
 };
 
 /* path.c */
+/*
+ * The last interrupt that `actor` had on top of it within [begin, end), cut to that. False: none. *name: of the interrupt,
+ * interned.
+ */
+bool lqn_walk_interrupted(const struct lqn_actor *actor, int64_t begin, int64_t end,
+	struct lqn_interruption *last, const char **name);
 /* The piece, to be told more of; NULL if it has no length or is behind another. */
 struct lqn_path_piece *lqn_walk_add(struct lqn_path_walk *walk, const struct lqn_actor *actor,
 	int64_t begin, int64_t end, enum lqn_path_kind kind, const char *detail);

@@ -37,6 +37,13 @@ guint lqn_count_until(const char *data, guint len, size_t size, size_t offset, i
 gint lqn_by_time(gconstpointer a, gconstpointer b);
 gint lqn_invocation_by_begin(gconstpointer a, gconstpointer b);
 
+/* A stretch in which an interrupt had the CPU that the thread ran on. */
+struct lqn_interruption {
+	int64_t begin, end;
+	uint32_t number;		/* of the interrupt or softirq */
+	uint8_t context;		/* enum lqn_context */
+};
+
 /* A receive, by which the path finds the sender of what a thread waited for. */
 struct lqn_receipt {
 	int64_t begin, end, sent;
@@ -137,6 +144,7 @@ struct lqn_actor {
 	char *exe;			/* owned */
 	GArray *intervals;		/* struct lqn_interval, by time; owned */
 	GArray *receipts;		/* struct lqn_receipt, by end; owned; NULL: none */
+	GArray *interruptions;		/* struct lqn_interruption, by time; owned; NULL: none */
 	GArray *places;			/* struct lqn_place; owned; NULL: none */
 	uint64_t sleeps, sends;		/* in all that has come by now */
 	int64_t first_accept;		/* -1: none */

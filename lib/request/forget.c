@@ -271,6 +271,23 @@ static void forget_receipts(struct forget *f, struct lqn_actor *actor)
 	}
 }
 
+static void forget_interruptions(struct forget *f, struct lqn_actor *actor)
+{
+	guint n = 0;
+
+	for (guint i = 0; actor->interruptions && i < actor->interruptions->len; i++) {
+		const struct lqn_interruption *it = &g_array_index(actor->interruptions, struct lqn_interruption, i);
+
+		if (lqn_keeps_any(f->a, it->begin, it->end)) {
+			f->held += it->begin < f->a->reached ? sizeof(*it) : 0;
+			g_array_index(actor->interruptions, struct lqn_interruption, n++) = *it;
+		}
+	}
+	if (actor->interruptions) {
+		g_array_set_size(actor->interruptions, n);
+	}
+}
+
 void lqn_forget(struct lqn_analysis *a)
 {
 	struct forget f = { .a = a, .stack = g_array_new(FALSE, FALSE, sizeof(struct look)) };
@@ -285,6 +302,7 @@ void lqn_forget(struct lqn_analysis *a)
 			for (guint k = 0; k < host->by_age->len; k++) {
 				forget_intervals(&f, host->by_age->pdata[k]);
 				forget_receipts(&f, host->by_age->pdata[k]);
+				forget_interruptions(&f, host->by_age->pdata[k]);
 			}
 			f.held += lqn_ios_forget(a, host);
 		}

@@ -356,6 +356,23 @@ static void count_preempted(struct lqn_party *host, const struct lqn_event *ev)
 	add_interval(actor, &interval);
 }
 
+static void count_interrupted(struct lqn_party *host, const struct lqn_event *ev)
+{
+	struct lqn_actor *actor = lqn_party_actor(host, ev->interrupted.thread);
+	struct lqn_interruption it = {
+		ev->interrupted.begin, ev->interrupted.end, (uint32_t) ev->interrupted.number, (uint8_t) ev->interrupted.context
+	};
+
+	if (!actor->interruptions) {
+		actor->interruptions = g_array_new(FALSE, FALSE, sizeof(it));
+	}
+	if (actor->interruptions->len == 0 ||
+			it.begin >= g_array_index(actor->interruptions, struct lqn_interruption, actor->interruptions->len - 1).end) {
+		g_array_append_val(actor->interruptions, it);
+		lqn_keep_add(host->keep, sizeof(it));
+	}
+}
+
 static void count_accept(struct lqn_party *host, const struct lqn_event *ev)
 {
 	struct lqn_actor *actor = lqn_party_actor(host, ev->accept.thread);
@@ -396,6 +413,9 @@ void lqn_order_push(struct lqn_order *order, struct lqn_party *host, const struc
 		break;
 	case LQN_EV_PREEMPTED:
 		count_preempted(host, ev);
+		break;
+	case LQN_EV_INTERRUPTED:
+		count_interrupted(host, ev);
 		break;
 	case LQN_EV_SEND:
 		host->has_calls = true;

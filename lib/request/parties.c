@@ -30,6 +30,7 @@ static void actor_free(gpointer data)
 
 	free_array(actor->intervals);
 	free_array(actor->receipts);
+	free_array(actor->interruptions);
 	free_array(actor->places);
 	g_free(actor->exe);
 	g_free(actor);

@@ -485,6 +485,7 @@ GString *lqn_write_paths(const struct lqn_path_report *report)
 		"  runnable   it was ready to run, all CPUs were busy; the detail's thread had its CPU\n"
 		"  wake-up    it was woken and a CPU was idle: the way from sleep to running\n"
 		"  preempted  it was ready to run, the detail's thread ran in its place\n"
+		"  interrupted  it had the CPU, the detail's interrupt or softirq ran on top of it\n"
 		"  lock       it waited for a lock; the detail says who held it, and what he did\n"
 		"  disk       a device served its request; disk queue: it served another's first\n"
 		"  sleep, network   it waited for a timer, a message under way\n"

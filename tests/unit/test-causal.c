@@ -109,6 +109,21 @@ START_TEST(a_waking_in_an_interrupt_is_the_devices)
 }
 END_TEST
 
+START_TEST(what_interrupts_a_thread_is_told_of)
+{
+	start();
+	/* one in another is part of it; what falls upon an idle CPU takes from nobody */
+	feed(f, "10 c0 sw 0>1 R\n20 c0 +irq 9\n21 c0 +softirq 3\n23 c0 -softirq 3\n25 c0 -irq 9\n"
+		"30 c0 +write 3 4\n31 c0 +softirq 3\n32 c0 +tick\n34 c0 -tick\n35 c0 -softirq 3\n36 c0 -write 4\n"
+		"40 c0 sw 1>0 S\n45 c0 +softirq 1\n47 c0 -softirq 1");
+	end(60);
+	feed_expect(f, "interrupted thread=1 begin=20u end=25u number=9 context=irq");
+	feed_expect(f, "interrupted thread=1 begin=32u end=34u context=tick");
+	ck_assert_uint_eq(feed_count(f, "interrupted"), 2);
+	done();
+}
+END_TEST
+
 START_TEST(the_innermost_interrupt_counts)
 {
 	static const struct {
@@ -490,7 +505,7 @@ START_TEST(what_comes_often_is_no_mark)
 }
 END_TEST
 
-SUITE("causal", a_wait_ends_by_whoever_woke, an_early_waking_gives_a_wait_without_length,
+SUITE("causal", what_interrupts_a_thread_is_told_of, a_wait_ends_by_whoever_woke, an_early_waking_gives_a_wait_without_length,
 	a_later_waking_beats_an_early_one, an_early_waking_does_not_outlive_a_preemption,
 	waking_and_wakeup_of_one_wait_are_one_edge, a_wakeup_alone_serves_where_there_is_no_waking,
 	a_wakeup_inside_an_ipi_never_names_the_interrupted_thread, a_waking_in_an_interrupt_is_the_devices,

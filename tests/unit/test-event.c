@@ -58,6 +58,7 @@ START_TEST(each_value_has_one_label)
 	check_labels(lqn_object_kind_name, LQN_OBJ_COUNT);
 	check_labels(lqn_evidence_name, LQN_EVIDENCE_COUNT);
 	check_labels(lqn_role_name, LQN_ROLE_COUNT);
+	check_labels(lqn_context_name, LQN_CTX_COUNT);
 	for (int type = 0; type < LQN_EV_COUNT; type++) {
 		const struct lqn_event_class *class = lqn_event_class(type);
 

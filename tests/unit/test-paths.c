@@ -612,7 +612,38 @@ START_TEST(entries_tell_operations_apart_where_no_span_does)
 }
 END_TEST
 
-SUITE("paths", the_holders_of_a_lock_are_named_one_after_the_other,
+START_TEST(interrupts_are_no_work_of_the_thread)
+{
+	const struct lqn_path_piece *it;
+	const struct lqn_request_path *path;
+	long now;
+
+	start_workers(1);
+	for (int i = 0; i < 20; i++) {
+		talk_work(&t, 10);
+		talk_request(&t, CLIENT, 5, SERVER);
+		now = t.now;
+		feed(t.feed, "%ld c%d +irq 9\n%ld c%d -irq 9", now + 10, SERVER, now + 17, SERVER);
+		talk_work(&t, 30);
+		talk_reply(&t, SERVER, 7, CLIENT);
+		talk_sleep(&t, CLIENT, 50);
+	}
+	finish(0);
+	path = request(2);
+	it = piece(CLIENT, LQN_PATH_INTERRUPTED, 1);
+	ck_assert_uint_eq(it->thread, SERVER);
+	ck_assert_str_eq(it->detail, "irq 9");
+	ck_assert_str_eq(it->place->task, "server");
+	is_long(it, 7);
+	ck_assert_int_eq(it[-1].kind, LQN_PATH_CPU);
+	ck_assert_int_eq(it[-1].end, it->begin);
+	ck_assert_int_eq(it[1].kind, LQN_PATH_CPU);
+	ck_assert(it >= (struct lqn_path_piece *) (void *) path->pieces->data);
+	done();
+}
+END_TEST
+
+SUITE("paths", interrupts_are_no_work_of_the_thread, the_holders_of_a_lock_are_named_one_after_the_other,
 	a_lock_that_was_found_free_is_held_since_the_request_came, who_has_the_cpu_is_named_with_his_request,
 	a_caller_put_off_its_cpu_by_whom_it_asked_waits_for_him, who_had_the_cpu_that_was_waited_for_is_named, a_device_serves_one_request_after_the_other,
 	a_message_waits_while_who_takes_it_is_busy, of_calls_side_by_side_the_last_is_on_the_path,
