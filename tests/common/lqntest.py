@@ -5,9 +5,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 
 TRACES = os.environ['LQN_TRACES']
+FILTER, SINK = '--component=filter.lqn.causal', '--component=sink.lqn.model'
 MARKS = 'begin-mark="openat:/lqn-mark/steady-begin",end-mark="openat:/lqn-mark/steady-end"'
 
 
@@ -34,13 +36,31 @@ def bt2(*args, stdout=subprocess.PIPE):
 def model_args(source, output, more=''):
     """The arguments of the main job."""
     params = ['output="%s"' % output] + ([more] if more else [])
-    return [*(source if isinstance(source, list) else [source]), '--component=filter.lqn.causal',
-            '--component=sink.lqn.model', '--params=' + ','.join(params)]
+    return [*(source if isinstance(source, list) else [source]), FILTER, SINK, '--params=' + ','.join(params)]
 
 
 def succeed(result):
     assert result.returncode == 0, 'exit %d: %s' % (result.returncode, result.stderr[-1500:])
     return result
+
+
+def squeezed(text):
+    """babeltrace2 breaks lines where it likes, also within words."""
+    return ''.join(text.split())
+
+
+def refuse(result, *words):
+    """It must have failed, with a cause that has the words in it."""
+    assert result.returncode == 1, 'exit %d: %s' % (result.returncode, result.stderr[-800:])
+    for word in words:
+        assert squeezed(word) in squeezed(result.stderr), '`%s` is not in: %s' % (word, result.stderr[-800:])
+
+
+def wait_for(what, seconds=90):
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end, 'waited for %s in vain' % what.__name__
+        time.sleep(0.1)
 
 
 def read_folder(path):

@@ -2,20 +2,8 @@
 """Bad input: an exit status other than 0, a cause that says what to do, and nothing half-written."""
 import os
 
-from lqntest import MARKS, Scratch, bt2, model_args, run, succeed, trace
+from lqntest import FILTER, SINK, Scratch, bt2, model_args, refuse, run, succeed, trace
 
-FILTER, SINK = '--component=filter.lqn.causal', '--component=sink.lqn.model'
-
-
-def squeezed(text):
-    """babeltrace2 breaks lines where it likes, also within words."""
-    return ''.join(text.split())
-
-
-def refuse(result, *words):
-    assert result.returncode == 1, 'exit %d: %s' % (result.returncode, result.stderr[-800:])
-    for word in words:
-        assert squeezed(word) in squeezed(result.stderr), '`%s` is not in: %s' % (word, result.stderr[-800:])
 
 
 def refuse_params(params, *words, left=()):

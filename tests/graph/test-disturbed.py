@@ -3,10 +3,9 @@
 import json
 import re
 
-from lqntest import MARKS, Scratch, bt2, model_args, read_folder, run, succeed, trace
+from lqntest import FILTER, MARKS, SINK, Scratch, bt2, model_args, read_folder, run, succeed, trace
 
 BEGIN, END = 1795988470115087844, 1795988471446636467    # three-tier's first and last event
-FILTER, SINK = '--component=filter.lqn.causal', '--component=sink.lqn.model'
 
 
 def disturbed(how, out, more=MARKS):

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 
-from lqntest import TRACES, Scratch, bt2, run, succeed, trace
+from lqntest import FILTER, SINK, Scratch, TRACES, bt2, run, succeed, trace
 
 ROOT = os.path.dirname(os.path.realpath(TRACES))
 TOOL = os.path.join(ROOT, 'tools', 'lqn-snapshot')
@@ -86,8 +86,8 @@ def errors_of_the_tool():
 
 def model(dir, filter_params, sink_params):
     """model.json of the trace, and what was printed."""
-    result = succeed(bt2(OLDER, '--component=filter.lqn.causal', *(['--params=' + filter_params] if filter_params else []),
-                         '--component=sink.lqn.model', '--params=output="%s"%s' % (dir('model'), sink_params)))
+    result = succeed(bt2(OLDER, FILTER, *(['--params=' + filter_params] if filter_params else []),
+                         SINK, '--params=output="%s"%s' % (dir('model'), sink_params)))
     with open(dir('model/model.json')) as f:
         return json.load(f), result.stdout + result.stderr
 
@@ -142,10 +142,10 @@ def rules_name_and_group():
 
 
 def refused(params, *words):
-    for component in ('--component=filter.lqn.causal', '--component=sink.lqn.model'):
+    for component in (FILTER, SINK):
         if component.endswith('causal') and 'rules' in params:
             continue
-        before = [] if component.endswith('causal') else ['--component=filter.lqn.causal']
+        before = [] if component.endswith('causal') else [FILTER]
         result = bt2(OLDER, *before, component, '--params=' + params, *(['-o', 'dummy'] if not before else []))
         text = ''.join(result.stderr.split())
         assert result.returncode == 1, result

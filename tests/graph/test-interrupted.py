@@ -2,7 +2,7 @@
 """Runs that do not come to their end: nothing half-written, nothing good lost; with partial=yes, what was found by then."""
 import json
 
-from lqntest import Scratch, bt2, model_args, read_folder, run, succeed, trace
+from lqntest import FILTER, SINK, Scratch, bt2, model_args, read_folder, run, succeed, trace
 
 HALF = 45000                    # messages; three-tier has some 92,000
 STATUS = {'interrupt': 2, 'fail': 1}
@@ -11,7 +11,7 @@ REASON = {'interrupt': 'the run was interrupted', 'fail': 'reading failed'}
 
 def stopped(how, out, more=''):
     result = bt2(trace('three-tier'), '--component=filter.lqn-rig.disturb', '--params=%s=%d' % (how, HALF),
-                 '--component=filter.lqn.causal', '--component=sink.lqn.model', '--params=output="%s"%s' % (out, more))
+                 FILTER, SINK, '--params=output="%s"%s' % (out, more))
     assert result.returncode == STATUS[how], 'exit %d: %s' % (result.returncode, result.stderr[-800:])
     return result
 
@@ -54,7 +54,7 @@ def too_early_for_a_model(how):
     """Nothing could be found yet: said, and nothing written."""
     with Scratch() as dir:
         result = bt2(trace('three-tier'), '--component=filter.lqn-rig.disturb', '--params=%s=300' % how,
-                     '--component=filter.lqn.causal', '--component=sink.lqn.model',
+                     FILTER, SINK,
                      '--params=output="%s",partial=yes' % dir('out'))
         assert result.returncode == STATUS[how], 'exit %d' % result.returncode
         assert 'No model' in result.stderr, result.stderr

@@ -9,10 +9,9 @@ import socket
 import subprocess
 import time
 
-from lqntest import Scratch, bt2, environment, read_folder, run, succeed, trace
+from lqntest import FILTER, SINK, Scratch, bt2, environment, read_folder, refuse, run, succeed, trace, wait_for
 
 SPANS = os.path.join(os.environ['LQN_SOURCE'], 'tests', 'live')
-FILTER, SINK = '--component=filter.lqn.causal', '--component=sink.lqn.model'
 FILES = {'critical-path.txt', 'model.json', 'model.lqn', 'model.lqnx'}
 TASKS = {'client', 'web', 'app', 'db'}
 
@@ -71,11 +70,6 @@ def longer_than_the_trace_is_one_model():
         assert len(windows(result.stdout)) == 1 and FILES <= set(read_folder(dir('out')))
 
 
-def refused(params, word):
-    result = bt2(trace('pipe'), FILTER, SINK, '--params=' + params)
-    assert result.returncode == 1 and word in result.stderr, result.stderr[-600:]
-
-
 # ---- a real relay daemon ----
 
 def free_ports(n):
@@ -86,13 +80,6 @@ def free_ports(n):
     for s in sockets:
         s.close()
     return ports
-
-
-def wait_for(what, seconds=40):
-    end = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < end, 'waited for %s in vain' % what.__name__
-        time.sleep(0.1)
 
 
 class Session:
@@ -204,8 +191,8 @@ run([('windows follow each other', windows_follow_each_other),
      ('each is what its window gives afterwards', each_is_what_its_window_gives_afterwards),
      ('how the messages come does not matter', how_it_comes_does_not_matter),
      ('an interval longer than the trace', longer_than_the_trace_is_one_model),
-     ('an interval of no length', lambda: refused('interval=-1', '`interval`')),
-     ('an interval that is no number', lambda: refused('interval="x"', '`interval`')),
-     ('an interval and a window', lambda: refused('interval=1,begin=5', '`interval`')),
+     ('an interval of no length', lambda: refuse(bt2(trace('pipe'), FILTER, SINK, '--params=interval=-1'), '`interval`')),
+     ('an interval that is no number', lambda: refuse(bt2(trace('pipe'), FILTER, SINK, '--params=interval="x"'), '`interval`')),
+     ('an interval and a window', lambda: refuse(bt2(trace('pipe'), FILTER, SINK, '--params=interval=1,begin=5'), '`interval`')),
      ('models beside a live session', beside_a_live_session),
      ('spans of a live session', spans_come_while_the_session_goes_on)])

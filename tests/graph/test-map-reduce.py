@@ -4,10 +4,10 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 
 import chunks
-from lqntest import MARKS, Scratch, bt2, environment, model_args, read_folder, run, succeed, trace
+from lqntest import (FILTER, MARKS, SINK, Scratch, bt2, environment, model_args, read_folder, run, succeed, trace,
+                     wait_for)
 
 HOSTS = ['hostA', 'hostB']
 EXAMPLES = os.path.join(os.environ['LQN_SOURCE'], 'doc', 'examples')
@@ -21,9 +21,9 @@ def hosts_apart(name, more):
     with Scratch() as dir:
         one = succeed(bt2(*model_args(trace(name), dir('one'), more)))
         for host in HOSTS:
-            succeed(bt2(trace('%s/%s' % (name, host)), '--component=filter.lqn.causal', '--params=pass-through=no',
+            succeed(bt2(trace('%s/%s' % (name, host)), FILTER, '--params=pass-through=no',
                         '-o', 'ctf', '-w', dir('causal/' + host)))
-        apart = succeed(bt2(*[dir('causal/' + host) for host in HOSTS], '--component=sink.lqn.model',
+        apart = succeed(bt2(*[dir('causal/' + host) for host in HOSTS], SINK,
                             '--params=output="%s"%s' % (dir('apart'), ',' + more if more else '')))
         assert one.stdout == apart.stdout, apart.stdout
         assert read_folder(dir('one')) == read_folder(dir('apart'))
@@ -82,13 +82,6 @@ def with_slurm():
 
 def ask(env, *command):
     return subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=60).stdout
-
-
-def wait_for(done, seconds=90):
-    end = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < end, 'waited in vain'
-        time.sleep(0.2)
 
 
 run([('%s: hosts apart%s' % (name, more and ', ' + more), lambda n=name, m=more: hosts_apart(n, m))

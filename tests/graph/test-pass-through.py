@@ -2,9 +2,8 @@
 """filter.lqn.causal leaves the trace as it is, and adds its own events in the order of time."""
 import re
 
-from lqntest import bt2, run, succeed, trace
+from lqntest import FILTER, bt2, run, succeed, trace
 
-FILTER = '--component=filter.lqn.causal'
 # three-tier: one host; two-hosts: several streams of our own; pgbench: futexes between processes
 NAMES = ['three-tier', 'two-hosts', 'pgbench']
 

@@ -4,12 +4,12 @@ import os
 import re
 import xml.etree.ElementTree as ET
 
-from lqntest import MARKS, Scratch, bt2, run, succeed, trace
+from lqntest import FILTER, MARKS, SINK, Scratch, bt2, run, succeed, trace
 
 
 def model_without(name, events, out, window=MARKS):
     succeed(bt2(trace(name), '--component=filter.lqn-test.drop', '--params=names=[%s]' % ','.join('"%s"' % e for e in events),
-                '--component=filter.lqn.causal', '--component=sink.lqn.model', '--params=output="%s",%s' % (out, window)))
+                FILTER, SINK, '--params=output="%s",%s' % (out, window)))
     return ET.parse(os.path.join(out, 'model.lqnx')).getroot()
 
 

@@ -2,7 +2,7 @@
 """The same model comes out, byte for byte, of two runs, of a saved `lqn:` stream, and of a saved mixed trace."""
 import os
 
-from lqntest import MARKS, TRACES, Scratch, bt2, model_args, read_folder, run, succeed, trace
+from lqntest import FILTER, MARKS, SINK, Scratch, TRACES, bt2, model_args, read_folder, run, succeed, trace
 
 FILES = ['critical-path.folded', 'critical-path.txt', 'model.json', 'model.lqn', 'model.lqnx']
 MARKED = sorted(n for n in os.listdir(TRACES) if os.path.exists(os.path.join(TRACES, n, 'truth.lqn')))
@@ -35,10 +35,10 @@ def two_runs_are_equal(name):
 def saved_events_give_the_same(name, pass_through):
     with Scratch() as dir:
         direct = succeed(bt2(*model_args(trace(name), dir('direct'), options(name)))).stdout
-        succeed(bt2(trace(name), '--component=filter.lqn.causal', '--params=pass-through=' + pass_through,
+        succeed(bt2(trace(name), FILTER, '--params=pass-through=' + pass_through,
                     '-o', 'ctf', '-w', dir('causal')))
         more = [',' + options(name)] if options(name) else ['']
-        result = succeed(bt2(dir('causal'), '--component=sink.lqn.model', '--params=output="%s"%s' % (dir('again'), more[0])))
+        result = succeed(bt2(dir('causal'), SINK, '--params=output="%s"%s' % (dir('again'), more[0])))
         same(read_folder(dir('direct')), read_folder(dir('again')))
         assert direct == result.stdout, 'the summaries differ'
 
@@ -50,7 +50,7 @@ def messages_give_what_is_handed_over_gives():
     """Events are handed to a sink right behind the filter, and come as messages where something is in between."""
     with Scratch() as dir:
         for between in ([], [MUXER]):
-            succeed(bt2(trace('three-tier'), '--component=filter.lqn.causal', *between, '--component=sink.lqn.model',
+            succeed(bt2(trace('three-tier'), FILTER, *between, SINK,
                         '--params=output="%s"' % dir('out%d' % len(between))))
         same(read_folder(dir('out0')), read_folder(dir('out1')))
 
@@ -59,11 +59,11 @@ def stored_and_made_events_mix():
     """One host's events come from a file through a filter that makes those of the other."""
     with Scratch() as dir:
         whole = succeed(bt2(*model_args(trace('two-hosts'), dir('whole')))).stdout
-        succeed(bt2(trace('two-hosts/hostA'), '--component=filter.lqn.causal', '--params=pass-through=no',
+        succeed(bt2(trace('two-hosts/hostA'), FILTER, '--params=pass-through=no',
                     '-o', 'ctf', '-w', dir('causal')))
         for between in ([], [MUXER]):
-            mixed = succeed(bt2(dir('causal'), trace('two-hosts/hostB'), '--component=filter.lqn.causal', *between,
-                                '--component=sink.lqn.model', '--params=output="%s"' % dir('mixed%d' % len(between)))).stdout
+            mixed = succeed(bt2(dir('causal'), trace('two-hosts/hostB'), FILTER, *between,
+                                SINK, '--params=output="%s"' % dir('mixed%d' % len(between)))).stdout
             same(read_folder(dir('whole')), read_folder(dir('mixed%d' % len(between))))
             assert mixed == whole, mixed
 
@@ -78,7 +78,7 @@ def overwriting_replaces_all():
 
 
 def no_output_and_no_summary_are_silent():
-    result = succeed(bt2(trace('pipe'), '--component=filter.lqn.causal', '--component=sink.lqn.model', '--params=summary=no'))
+    result = succeed(bt2(trace('pipe'), FILTER, SINK, '--params=summary=no'))
     assert result.stdout == '', result.stdout[:200]
 
 

@@ -223,7 +223,6 @@ def read_kernel(traces):
     last = {}			# cpu -> (ts, tid that came)
     stacks = collections.defaultdict(list)
     raised = collections.defaultdict(dict)	# cpu -> vector -> context it was raised in
-    in_call = {}
     first = {}
     now = 0
 
