@@ -35,8 +35,8 @@ struct lqn_analysis *lqn_analysis_new(const struct lqn_options *options)
 	a->hosts = g_ptr_array_new_with_free_func((GDestroyNotify) lqn_party_free);
 	a->order = lqn_order_new(a);
 	a->links = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	a->invocations = g_ptr_array_new_with_free_func(lqn_invocation_free);
-	a->arcs = g_ptr_array_new_with_free_func(g_free);
+	a->invocations = g_ptr_array_new();
+	a->arcs = g_ptr_array_new();
 	a->samples = g_array_new(FALSE, FALSE, sizeof(struct lqn_hold_sample));
 	a->flows = lqn_flows_new();
 	a->spans = lqn_spans_new();
@@ -51,12 +51,16 @@ void lqn_analysis_free(struct lqn_analysis *a)
 	lqn_sync_free(a->sync);
 	g_hash_table_destroy(a->links);
 	lqn_order_free(a->order);
+	for (guint i = 0; i < a->invocations->len; i++) {
+		lqn_invocation_free(a, a->invocations->pdata[i]);
+	}
 	g_ptr_array_free(a->invocations, TRUE);
 	g_ptr_array_free(a->arcs, TRUE);
 	g_array_free(a->samples, TRUE);
 	g_hash_table_destroy(a->flows);
 	lqn_spans_free(a->spans);
 	g_ptr_array_free(a->hosts, TRUE);
+	lqn_keep_clear(&a->keep);
 	g_array_free(a->windows, TRUE);
 	g_free(a->begin_mark);
 	g_free(a->end_mark);

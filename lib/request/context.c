@@ -23,7 +23,7 @@ struct lqn_invocation *lqn_final(struct lqn_invocation *invocation)
 struct lqn_invocation *lqn_invocation_new(struct lqn_analysis *a, struct lqn_actor *actor, int64_t ts,
 	struct lqn_arc *request)
 {
-	struct lqn_invocation *invocation = g_new0(struct lqn_invocation, 1);
+	struct lqn_invocation *invocation = lqn_region_alloc0(&a->keep.region, sizeof(*invocation));
 
 	invocation->actor = actor;
 	invocation->request = request;
@@ -34,20 +34,18 @@ struct lqn_invocation *lqn_invocation_new(struct lqn_analysis *a, struct lqn_act
 	return invocation;
 }
 
-void lqn_invocation_free(gpointer data)
+void lqn_invocation_free(struct lqn_analysis *a, struct lqn_invocation *invocation)
 {
-	struct lqn_invocation *invocation = data;
-
 	while (invocation->locks) {
 		struct lqn_lock_wait *next = invocation->locks->next;
 
-		g_free(invocation->locks);
+		lqn_region_free(&a->keep.region, invocation->locks, sizeof(*invocation->locks));
 		invocation->locks = next;
 	}
 	if (invocation->actors) {
 		g_ptr_array_free(invocation->actors, TRUE);
 	}
-	g_free(invocation);
+	lqn_region_free(&a->keep.region, invocation, sizeof(*invocation));
 }
 
 static void append_arc(struct lqn_invocation *caller, struct lqn_arc *arc)
@@ -65,7 +63,7 @@ static void append_arc(struct lqn_invocation *caller, struct lqn_arc *arc)
 struct lqn_arc *lqn_arc_new(struct lqn_analysis *a, struct lqn_invocation *caller, int64_t ts, struct lqn_end *via,
 	uint64_t word)
 {
-	struct lqn_arc *arc = g_new0(struct lqn_arc, 1);
+	struct lqn_arc *arc = lqn_region_alloc0(&a->keep.region, sizeof(*arc));
 
 	arc->sent = ts;
 	arc->via = via;

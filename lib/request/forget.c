@@ -201,14 +201,15 @@ static void sweep(struct lqn_analysis *a)
 			prune(it);
 		}
 	}
-	/* those that stay to the front, in their order; the array frees the others */
+	/* those that stay to the front, in their order */
 	for (guint i = 0; i < a->arcs->len; i++) {
 		struct lqn_arc *arc = a->arcs->pdata[i];
 
 		if (arc->needed) {
 			arc->needed = false;
-			a->arcs->pdata[i] = a->arcs->pdata[n];
 			a->arcs->pdata[n++] = arc;
+		} else {
+			lqn_region_free(&a->keep.region, arc, sizeof(*arc));
 		}
 	}
 	g_ptr_array_set_size(a->arcs, (gint) n);
@@ -227,8 +228,9 @@ static void sweep(struct lqn_analysis *a)
 
 		if (it->needed) {
 			it->needed = false;
-			a->invocations->pdata[i] = a->invocations->pdata[n];
 			a->invocations->pdata[n++] = it;
+		} else {
+			lqn_invocation_free(a, it);
 		}
 	}
 	g_ptr_array_set_size(a->invocations, (gint) n);

@@ -129,7 +129,7 @@ void lqn_order_flush(struct lqn_order *order);
 /* context.c */
 struct lqn_invocation *lqn_invocation_new(struct lqn_analysis *analysis, struct lqn_actor *actor, int64_t ts,
 	struct lqn_arc *request);
-void lqn_invocation_free(gpointer invocation);
+void lqn_invocation_free(struct lqn_analysis *analysis, struct lqn_invocation *invocation);
 struct lqn_arc *lqn_arc_new(struct lqn_analysis *analysis, struct lqn_invocation *caller, int64_t ts,
 	struct lqn_end *via, uint64_t word);
 void lqn_charge(struct lqn_actor *actor, int64_t cpu, int64_t ts);

@@ -11,6 +11,12 @@
 void lqn_keep_init(struct lqn_keep *keep, uint64_t budget)
 {
 	*keep = (struct lqn_keep) { .budget = budget, .limit = budget ? budget : UINT64_MAX, .since = INT64_MIN };
+	lqn_region_init(&keep->region);
+}
+
+void lqn_keep_clear(struct lqn_keep *keep)
+{
+	lqn_region_clear(&keep->region);
 }
 
 static int64_t after(int64_t ts, int64_t ns)

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "request/region.h"
+
 struct lqn_analysis;
 
 struct lqn_keep {
@@ -24,10 +26,12 @@ struct lqn_keep {
 	uint32_t notes;			/* messages that nobody has received yet */
 	uint32_t names;			/* that have been interned for what the trace calls so, … */
 	uint64_t unnamed;		/* … and how often one was not, for there were too many */
+	struct lqn_region region;	/* of invocations, arcs, notes of messages, waits for locks */
 	int64_t tail;			/* ns after a slice that are known, too: for what was begun in it */
 };
 
 void lqn_keep_init(struct lqn_keep *keep, uint64_t budget);
+void lqn_keep_clear(struct lqn_keep *keep);
 /* So many bytes of detail are there now. */
 static inline void lqn_keep_add(struct lqn_keep *keep, uint64_t bytes)
 {

@@ -51,9 +51,10 @@ static void unlink_note(struct lqn_end *end, struct lqn_note *it)
 
 static struct lqn_note *note(struct lqn_end *end, uint64_t seq)
 {
-	struct lqn_note *it = g_new(struct lqn_note, 1);
+	struct lqn_note *it = lqn_region_alloc0(&end->host->keep->region, sizeof(*it));
 
-	*it = (struct lqn_note) { .prev = end->last_note, .seq = seq };
+	it->prev = end->last_note;
+	it->seq = seq;
 	*(it->prev ? &it->prev->next : &end->notes) = it;
 	end->last_note = it;
 	end->host->keep->notes++;
@@ -61,7 +62,7 @@ static struct lqn_note *note(struct lqn_end *end, uint64_t seq)
 		struct lqn_note *oldest = end->notes;
 
 		unlink_note(end, oldest);
-		g_free(oldest);
+		lqn_region_free(&end->host->keep->region, oldest, sizeof(*oldest));
 	}
 	return it;
 }
@@ -553,6 +554,6 @@ void lqn_on_receive(struct lqn_analysis *a, struct lqn_party *host, const struct
 			receive_request(a, actor, end, message->arc, ev);
 		}
 		done_with(actor, ev->receive.end, ev->receive.cpu_end);
-		g_free(message);
+		lqn_region_free(&a->keep.region, message, sizeof(*message));
 	}
 }

@@ -9,10 +9,13 @@
  */
 #include "internal.h"
 
+#include <stdlib.h>
+
 #include "layout/record.h"
 #include "request/queue.h"
 
 #define LOOKAHEAD (1u << 16)
+#define SLOTS (LOOKAHEAD + 4)	/* each holds an event that waits; a push adds three at most */
 #define FETCH_AHEAD 8		/* events; by then they are there */
 #define CACHE_LINE 64
 
@@ -24,7 +27,8 @@ struct slot {
 struct lqn_order {
 	struct lqn_analysis *analysis;	/* borrowed */
 	struct lqn_queue queue;
-	GArray *slots;			/* struct slot; owned */
+	struct slot *slots;		/* owned; of SLOTS */
+	uint32_t n_slots;		/* ever used */
 	uint32_t free;			/* head of the free slots, + 1 */
 	uint64_t number;
 };
@@ -61,7 +65,7 @@ struct lqn_order *lqn_order_new(struct lqn_analysis *analysis)
 
 	order->analysis = analysis;
 	lqn_queue_init(&order->queue);
-	order->slots = g_array_new(FALSE, FALSE, sizeof(struct slot));
+	order->slots = lqn_large_alloc(SLOTS * sizeof(struct slot));
 	return order;
 }
 
@@ -71,7 +75,7 @@ void lqn_order_free(struct lqn_order *order)
 		return;
 	}
 	lqn_queue_clear(&order->queue);
-	g_array_free(order->slots, TRUE);
+	free(order->slots);
 	g_free(order);
 }
 
@@ -81,7 +85,7 @@ static void fetch_ahead(const struct lqn_order *order)
 	const struct lqn_due *due = lqn_queue_ahead(&order->queue, FETCH_AHEAD);
 
 	if (due) {
-		const char *slot = (const char *) &g_array_index(order->slots, struct slot, due->event);
+		const char *slot = (const char *) &order->slots[due->event];
 
 		for (size_t i = 0; i < sizeof(struct slot); i += CACHE_LINE) {
 			__builtin_prefetch(slot + i);
@@ -92,7 +96,7 @@ static void fetch_ahead(const struct lqn_order *order)
 static void pop(struct lqn_order *order)
 {
 	struct lqn_due due = *lqn_queue_peek(&order->queue);
-	struct slot *slot = &g_array_index(order->slots, struct slot, due.event);
+	struct slot *slot = &order->slots[due.event];
 	struct lqn_event ev = slot->ev;
 
 	lqn_queue_drop(&order->queue);
@@ -109,7 +113,7 @@ static void push(struct lqn_order *order, const struct lqn_party *host, uint32_t
 {
 	struct lqn_due due = { ts, order->number++, event, (uint16_t) host->number, actions[action].rank, (uint8_t) action };
 
-	g_array_index(order->slots, struct slot, event).uses++;
+	order->slots[event].uses++;
 	lqn_queue_push(&order->queue, &due);
 }
 
@@ -119,13 +123,13 @@ static uint32_t take_slot(struct lqn_order *order, const struct lqn_event *ev)
 
 	if (order->free) {
 		index = order->free - 1;
-		order->free = g_array_index(order->slots, struct slot, index).next_free;
+		order->free = order->slots[index].next_free;
 	} else {
-		index = order->slots->len;
-		g_array_set_size(order->slots, index + 1);
+		index = order->n_slots++;
+		g_assert(index < SLOTS);
 	}
-	g_array_index(order->slots, struct slot, index).ev = *ev;
-	g_array_index(order->slots, struct slot, index).uses = 0;
+	order->slots[index].ev = *ev;
+	order->slots[index].uses = 0;
 	return index;
 }
 

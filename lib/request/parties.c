@@ -43,7 +43,7 @@ static void end_free(gpointer data)
 	while (end->notes) {
 		struct lqn_note *next = end->notes->next;
 
-		g_free(end->notes);
+		lqn_region_free(&end->host->keep->region, end->notes, sizeof(*end->notes));
 		end->host->keep->notes--;
 		end->notes = next;
 	}

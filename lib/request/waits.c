@@ -174,7 +174,7 @@ static void waited_for_lock(struct lqn_actor *actor, uint64_t word, const struct
 	if (!current || !ev->futex_wait.blocked) {
 		return;
 	}
-	wait = g_new0(struct lqn_lock_wait, 1);
+	wait = lqn_region_alloc0(&actor->host->keep->region, sizeof(*wait));
 	lqn_keep_add(actor->host->keep, sizeof(*wait));
 	wait->word = word;
 	for (uint32_t i = 0; i < actor->n_holds && !wait->within; i++) {
