@@ -12,7 +12,7 @@ struct lqn_lock_use {
 	double disks, square;			/* operations on devices; of hold, summed */
 	double latency;				/* s per invocation */
 	double confidence;			/* half width of the 95 % interval of hold; < 0: unknown */
-	uint64_t samples;			/* passages seen */
+	uint64_t samples, late;			/* passages seen; of which after the reply */
 	guint waits;				/* invocations that waited for it */
 	double passages;			/* per invocation */
 	struct lqn_lock_use *outer;		/* that is held meanwhile; borrowed; NULL: none */

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* Work after the reply is a second phase if it is more than the way back from the system call … */
+/* What follows the reply, computing, sleeping or waiting for devices, is a second phase if it is more than the way back from the system call … */
 #define PHASE2_SHARE 0.1
 #define PHASE2_NS 10000
 /* … and for a thread that ends with its connection, more than ending. */
@@ -22,7 +22,7 @@
 #define NORMAL_95 1.96		/* standard deviations, for 95 % of a normal distribution */
 
 struct sums {
-	double cpu[2], send, delay, latency, lock_latency, service;
+	double cpu[2], send, delay[2], disk[2], latency, lock_latency, service;
 	double square[2], square_service;
 	guint answered;
 };
@@ -35,12 +35,14 @@ static struct sums sum_up(const struct lqn_cluster *cluster)
 		const struct lqn_invocation *it = cluster->members->pdata[i];
 		double all = (double) (it->cpu[0] + it->send_cpu);
 
-		s.cpu[0] += (double) it->cpu[0];
-		s.cpu[1] += (double) it->cpu[1];
+		for (unsigned phase = 0; phase < 2; phase++) {
+			s.cpu[phase] += (double) it->cpu[phase];
+			s.delay[phase] += (double) it->delay[phase];
+			s.disk[phase] += (double) it->disk_ns[phase];
+		}
 		s.square[0] += all * all;
 		s.square[1] += (double) it->cpu[1] * (double) it->cpu[1];
 		s.send += (double) it->send_cpu;
-		s.delay += (double) it->delay;
 		s.latency += (double) it->latency;
 		s.lock_latency += (double) it->lock_latency;
 		if (it->replied > 0 || !it->request) {
@@ -54,7 +56,7 @@ static struct sums sum_up(const struct lqn_cluster *cluster)
 	return s;
 }
 
-/* Second-phase calls, or disk operations: then the tail is a phase whatever its CPU time. */
+/* Second-phase calls: then the tail is a phase however short it is. */
 static bool tail_calls(struct lqn_build *build, const struct lqn_cluster *cluster)
 {
 	guint calls = 0;
@@ -75,11 +77,12 @@ static bool has_phase2(struct lqn_build *build, const struct lqn_cluster *cluste
 {
 	double n = cluster->members->len;
 	double least = cluster->service->per_connection ? PHASE2_NS_PER_CONNECTION : PHASE2_NS;
+	double busy[2] = { s->cpu[0] + s->send + s->disk[0] + s->delay[0], s->cpu[1] + s->disk[1] + s->delay[1] };
 
 	if (cluster->service->root) {
 		return false;
 	}
-	return (s->cpu[1] > PHASE2_SHARE * (s->cpu[0] + s->cpu[1] + s->send) && s->cpu[1] > least * n) ||
+	return (busy[1] > PHASE2_SHARE * (busy[0] + busy[1]) && busy[1] > least * n) ||
 		(!cluster->service->per_connection && tail_calls(build, cluster));
 }
 
@@ -156,18 +159,20 @@ static void add_calls(struct lqn_build *build, struct lqn_cluster *cluster)
 	}
 }
 
+/* `demand` and `delay` are by phase. */
 static void add_locks(struct lqn_cluster *cluster, double *demand, double *delay)
 {
 	for (guint i = 0; i < cluster->locks->len; i++) {
 		const struct lqn_lock_use *use = &g_array_index(cluster->locks, struct lqn_lock_use, i);
+		unsigned phase = cluster->entry->has_phase2 && use->late * 2 > use->samples;
 
 		if (use->outer) {
 			continue;	/* is within that one */
 		}
 		/* what goes on inside is the lock's now */
-		*demand -= use->passages * use->cpu;
-		*delay -= use->passages * use->slept;
-		lqn_entry_add_call(cluster->entry, 0, use->entry, LQN_SYNC, use->passages);
+		demand[phase] -= use->passages * use->cpu;
+		delay[phase] -= use->passages * use->slept;
+		lqn_entry_add_call(cluster->entry, phase, use->entry, LQN_SYNC, use->passages);
 	}
 }
 
@@ -177,27 +182,30 @@ static void fill(struct lqn_build *build, struct lqn_cluster *cluster)
 	struct lqn_entry *entry = cluster->entry;
 	struct sums s = sum_up(cluster);
 	double n = cluster->members->len, wall = (double) build->wall / 1e9;
-	double demand, demand2 = 0, loose, delay;
+	double demand[2] = { s.cpu[0], s.cpu[1] + s.send }, delay[2] = { s.delay[0], s.delay[1] };
 
 	entry->has_phase2 = has_phase2(build, cluster, &s);
-	loose = service->busy_ns > 0 ?
-		service->loose_ns * (s.cpu[0] + s.cpu[1] + s.send) / service->busy_ns / n : 0;
-	demand = s.cpu[0] / n + loose;
 	if (entry->has_phase2) {
-		demand2 = (s.cpu[1] + s.send) / n;
 		entry->phase[1].demand_cvsq = cvsq(s.cpu[1], s.square[1], n);
 	} else {
-		demand += (s.cpu[1] + s.send) / n;
+		demand[0] += demand[1];
+		delay[0] += delay[1];
+		demand[1] = delay[1] = 0;
 	}
 	entry->phase[0].demand_cvsq = cvsq(s.cpu[0] + s.send, s.square[0], n);
-	delay = (service->root ? 0 : s.delay / n) + s.latency / n +
-		(cluster->locks->len > 0 ? 0 : s.lock_latency / n);
-	demand /= 1e9;
-	delay /= 1e9;
-	add_locks(cluster, &demand, &delay);
-	entry->phase[0].demand = MAX(demand, 0);
-	entry->phase[1].demand = MAX(demand2 / 1e9, 0);
-	entry->phase[0].think = delay > THINK_MIN ? delay : 0;
+	if (service->busy_ns > 0) {
+		demand[0] += service->loose_ns * (s.cpu[0] + s.cpu[1] + s.send) / service->busy_ns;
+	}
+	delay[0] = (service->root ? 0 : delay[0]) + s.latency + (cluster->locks->len > 0 ? 0 : s.lock_latency);
+	for (unsigned phase = 0; phase < 2; phase++) {
+		demand[phase] /= n * 1e9;
+		delay[phase] /= n * 1e9;
+	}
+	add_locks(cluster, demand, delay);
+	for (unsigned phase = 0; phase < 2; phase++) {
+		entry->phase[phase].demand = MAX(demand[phase], 0);
+		entry->phase[phase].think = delay[phase] > THINK_MIN ? delay[phase] : 0;
+	}
 	entry->invocations = cluster->members->len;
 	entry->throughput = n / wall;
 	entry->service = s.answered > 0 && !service->root ? s.service / s.answered / 1e9 : -1;

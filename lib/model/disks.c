@@ -35,7 +35,7 @@ static struct lqn_task *task_of(struct lqn_build *build, GArray *devices, struct
 
 static void add_disk(struct lqn_build *build, GArray *devices, struct lqn_cluster *cluster)
 {
-	double operations = 0, busy = 0, n = cluster->members->len;
+	double operations[2] = { 0, 0 }, all, busy = 0, n = cluster->members->len;
 	uint64_t device = 0;
 	struct lqn_task *task;
 	struct lqn_entry *entry;
@@ -44,23 +44,30 @@ static void add_disk(struct lqn_build *build, GArray *devices, struct lqn_cluste
 	for (guint i = 0; i < cluster->members->len; i++) {
 		const struct lqn_invocation *it = cluster->members->pdata[i];
 
-		operations += it->disks;
-		busy += (double) it->disk_ns;
+		for (unsigned phase = 0; phase < 2; phase++) {
+			operations[cluster->entry->has_phase2 ? phase : 0] += it->disks[phase];
+			busy += (double) it->disk_ns[phase];
+		}
 		device = it->device ? it->device : device;
 	}
-	if (operations / n <= OPERATIONS_MIN) {
+	all = operations[0] + operations[1];
+	if (all / n <= OPERATIONS_MIN) {
 		return;
 	}
 	task = task_of(build, devices, cluster->service->host, device);
 	wanted = g_strdup_printf("%s_%s", task->name, cluster->entry->name);
 	entry = lqn_task_add_entry(task, lqn_build_name(build, wanted));
-	entry->phase[0].demand = busy / operations / 1e9;
-	entry->invocations = (uint64_t) operations;
+	entry->phase[0].demand = busy / all / 1e9;
+	entry->invocations = (uint64_t) all;
 	entry->service = entry->phase[0].demand;
-	entry->throughput = operations / ((double) build->wall / 1e9);
+	entry->throughput = all / ((double) build->wall / 1e9);
 	task->throughput += entry->throughput;
 	task->utilization += entry->throughput * entry->phase[0].demand;
-	lqn_entry_add_call(cluster->entry, 0, entry, LQN_SYNC, operations / n);
+	for (unsigned phase = 0; phase < 2; phase++) {
+		if (operations[phase] > 0) {
+			lqn_entry_add_call(cluster->entry, phase, entry, LQN_SYNC, operations[phase] / n);
+		}
+	}
 }
 
 void lqn_build_disks(struct lqn_build *build)

@@ -166,10 +166,12 @@ static void add_passage(struct lqn_build *build, const struct passage *passage)
 	struct lqn_cluster *cluster = cluster_of(build, sample);
 	struct lqn_lock_use fresh = { .word = passage->word }, *use;
 	double hold = (double) sample->hold / 1e9;
+	bool late;
 
 	if (!cluster) {
 		return;
 	}
+	late = lqn_final(sample->invocation)->replied > 0 && sample->begin >= lqn_final(sample->invocation)->replied;
 	use = lqn_lock_use_of(cluster, passage->word);
 	if (!use) {
 		g_array_append_val(cluster->locks, fresh);
@@ -181,6 +183,7 @@ static void add_passage(struct lqn_build *build, const struct passage *passage)
 	use->slept += (double) sample->slept / 1e9;
 	use->disks += sample->disks;
 	use->samples++;
+	use->late += late;
 	lqn_section_calls(build, cluster, use, sample);
 }
 

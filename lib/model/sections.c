@@ -94,13 +94,15 @@ static void move(struct lqn_cluster *cluster, struct lqn_lock_use *use, struct l
 
 static struct lqn_entry *disk_of(const struct lqn_cluster *cluster)
 {
-	const GArray *calls = cluster->entry->phase[0].calls;
+	for (unsigned phase = 0; phase < 2; phase++) {
+		const GArray *calls = cluster->entry->phase[phase].calls;
 
-	for (guint i = 0; i < calls->len; i++) {
-		const struct lqn_model_call *call = &g_array_index(calls, struct lqn_model_call, i);
+		for (guint i = 0; i < calls->len; i++) {
+			const struct lqn_model_call *call = &g_array_index(calls, struct lqn_model_call, i);
 
-		if (call->dest->task->kind == LQN_TASK_DISK) {
-			return call->dest;
+			if (call->dest->task->kind == LQN_TASK_DISK) {
+				return call->dest;
+			}
 		}
 	}
 	return NULL;

@@ -116,9 +116,13 @@ static void hand_over(struct lqn_invocation *from, struct lqn_invocation *into, 
 		into->span = from->span;
 		into->rank = from->rank;
 	}
-	into->delay += from->delay;
-	into->disk_ns += from->disk_ns;
-	into->disks += from->disks;
+	for (unsigned phase = 0; phase < 2; phase++) {
+		unsigned to = second_phase ? 1 : phase;
+
+		into->delay[to] += from->delay[phase];
+		into->disk_ns[to] += from->disk_ns[phase];
+		into->disks[to] += from->disks[phase];
+	}
 	into->device = from->device ? from->device : into->device;
 	into->lock_latency += from->lock_latency;
 	while (from->locks) {

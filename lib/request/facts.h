@@ -85,10 +85,11 @@ struct lqn_invocation {
 	int64_t begin, end;
 	int64_t replied;			/* end of the reply's send; 0: not */
 	int64_t cpu[2], send_cpu;		/* by phase; of the reply's send */
-	int64_t delay, latency;			/* asleep; runnable after a waking with a CPU idle */
-	int64_t disk_ns, lock_latency;
+	int64_t delay[2];			/* asleep, by phase */
+	int64_t latency, lock_latency;		/* runnable after a waking with a CPU idle */
+	int64_t disk_ns[2];			/* by phase, like their number */
+	uint32_t disks[2];
 	uint64_t device;
-	uint32_t disks;
 	struct lqn_lock_wait *locks;
 	GPtrArray *actors;			/* others that worked on it: struct lqn_actor; owned; NULL: none */
 	enum lqn_origin origin;

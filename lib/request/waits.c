@@ -88,7 +88,7 @@ void lqn_on_awake(struct lqn_analysis *a, struct lqn_party *host, const struct l
 	actor->absolute = ev->sleep.absolute;
 	actor->slept += blocked;
 	if (current) {
-		current->delay += blocked;
+		current->delay[0] += blocked;
 	}
 }
 
@@ -98,8 +98,8 @@ void lqn_on_disk(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 
 	if (current) {
 		current = lqn_final(current);
-		current->disk_ns += ev->disk.waited;
-		current->disks++;
+		current->disk_ns[0] += ev->disk.waited;
+		current->disks[0]++;
 		current->device = ev->disk.device;
 	}
 }
@@ -131,7 +131,7 @@ static void got_lock(struct lqn_actor *actor, struct lqn_word *word, const struc
 	if (hold) {
 		*hold = (struct lqn_hold) {
 			.word = word->id, .since = ev->futex_wait.end, .cpu = ev->futex_wait.cpu_end, .slept = actor->slept,
-			.invocation = actor->current, .disks = current ? current->disks : 0,
+			.invocation = actor->current, .disks = current ? current->disks[0] : 0,
 		};
 	}
 }
@@ -155,7 +155,7 @@ static void gave_lock(struct lqn_analysis *a, struct lqn_actor *actor, struct lq
 			.hold = ev->futex_wake.begin - hold->since,
 			.cpu = ev->futex_wake.cpu_begin - hold->cpu,
 			.slept = actor->slept - hold->slept,
-			.disks = current ? current->disks - hold->disks : 0,
+			.disks = current ? current->disks[0] - hold->disks : 0,
 		};
 
 		g_array_append_val(a->samples, sample);

@@ -31,13 +31,16 @@ static void write_head(GString *out, const struct lqn_model *model)
 {
 	GPtrArray *head = lqn_text_model_head(model);
 	g_autofree char *name = lqn_text_clean(model->name);
+	const struct lqn_solver_pragma *pragma;
 
 	for (unsigned i = 0; i < head->len; i++) {
 		g_string_append_printf(out, "# %s\n", (const char *) g_ptr_array_index(head, i));
 	}
 	g_ptr_array_unref(head);
 	g_string_append(out, "# Comments behind `measured` are what was measured in the window.\n");
-	g_string_append(out, "#pragma " LQN_SOLVER_PRAGMA "=" LQN_SOLVER_PRAGMA_VALUE "\n");
+	for (unsigned i = 0; (pragma = lqn_solver_pragma(model, i)); i++) {
+		g_string_append_printf(out, "#pragma %s=%s\n", pragma->param, pragma->value);
+	}
 	/* the comment's end cannot be quoted */
 	g_strdelimit(name, "\"\\", '\'');
 	g_string_append_printf(out, "G \"%s\" " LQN_SOLVER_CONVERGENCE " " LQN_SOLVER_ITERATIONS " "

@@ -241,16 +241,20 @@ static void write_head(xmlTextWriter *w, const struct lqn_model *model)
 
 static void write_solver(xmlTextWriter *w, const struct lqn_model *model)
 {
+	const struct lqn_solver_pragma *pragma;
+
 	start(w, "solver-params");
 	attribute(w, "comment", model->name);
 	attribute(w, "conv_val", LQN_SOLVER_CONVERGENCE);
 	attribute(w, "it_limit", LQN_SOLVER_ITERATIONS);
 	attribute(w, "print_int", LQN_SOLVER_PRINT);
 	attribute(w, "underrelax_coeff", LQN_SOLVER_UNDERRELAX);
-	start(w, "pragma");
-	attribute(w, "param", LQN_SOLVER_PRAGMA);
-	attribute(w, "value", LQN_SOLVER_PRAGMA_VALUE);
-	end(w);
+	for (unsigned i = 0; (pragma = lqn_solver_pragma(model, i)); i++) {
+		start(w, "pragma");
+		attribute(w, "param", pragma->param);
+		attribute(w, "value", pragma->value);
+		end(w);
+	}
 	end(w);
 }
 

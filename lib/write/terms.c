@@ -3,6 +3,9 @@
 
 #include <math.h>
 
+#define CORES_FEW 4
+#define PLACES_FEW 16		/* cores × threads of a task */
+
 static const struct lqn_sched_terms sched_terms[] = {
 	[LQN_SCHED_REF] = { "fcfs", "ref", "f", "r" },
 	[LQN_SCHED_FCFS] = { "fcfs", "fcfs", "f", "n" },
@@ -42,6 +45,46 @@ const char *lqn_task_kind_name(enum lqn_task_kind kind)
 {
 	g_assert((unsigned) kind < G_N_ELEMENTS(kind_names));
 	return kind_names[kind];
+}
+
+/*
+ * Of the approximations that lqns has for several servers, that of Rolia comes closer to simulation than that of Conway, the
+ * default, where a few threads share a few cores (doc/accuracy.md has the figures); of many it often does not converge, of one core
+ * it is no better.
+ */
+static bool few_share_few(const struct lqn_model *model)
+{
+	bool several = false;
+
+	for (unsigned i = 0; i < model->processors->len; i++) {
+		const struct lqn_processor *proc = g_ptr_array_index(model->processors, i);
+
+		if (proc->sched != LQN_SCHED_PS || !lqn_processor_is_solvable(proc)) {
+			continue;
+		}
+		for (unsigned k = 0; k < proc->tasks->len; k++) {
+			const struct lqn_task *task = g_ptr_array_index(proc->tasks, k);
+
+			if (task->sched == LQN_SCHED_FCFS && task->multiplicity * proc->multiplicity > PLACES_FEW) {
+				return false;
+			}
+		}
+		if (proc->multiplicity < 2 || proc->multiplicity > CORES_FEW) {
+			return false;
+		}
+		several = true;
+	}
+	return several;
+}
+
+const struct lqn_solver_pragma *lqn_solver_pragma(const struct lqn_model *model, unsigned n)
+{
+	static const struct lqn_solver_pragma pragmas[] = {
+		{ "stop-on-message-loss", "no" },
+		{ "multiserver", "rolia" },
+	};
+
+	return n < (few_share_few(model) ? 2 : 1) ? &pragmas[n] : NULL;
 }
 
 unsigned lqn_entry_phases(const struct lqn_entry *entry)

@@ -17,10 +17,15 @@
 #define LQN_SOLVER_ITERATIONS "200"
 #define LQN_SOLVER_PRINT "0"
 #define LQN_SOLVER_UNDERRELAX "0.5"
-#define LQN_SOLVER_PRAGMA "stop-on-message-loss"
-#define LQN_SOLVER_PRAGMA_VALUE "no"
 /* Solvers demand a quantum for processor sharing; lqns makes no use of it. Seconds. */
 #define LQN_PS_QUANTUM "0.001"
+
+struct lqn_solver_pragma {
+	const char *param, *value;
+};
+
+/* The nth pragma for the solver; NULL: there are no more. */
+const struct lqn_solver_pragma *lqn_solver_pragma(const struct lqn_model *model, unsigned n);
 
 struct lqn_sched_terms {
 	const char *xml_processor, *xml_task;

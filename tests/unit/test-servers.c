@@ -293,7 +293,46 @@ START_TEST(a_process_for_each_connection_is_no_pool)
 }
 END_TEST
 
+/* As who writes a journal when the answer is out: 21 us of CPU time, one of them for the call to come back, 70 us for the device, and a rest of 90 us. */
+START_TEST(disks_and_sleeps_after_the_reply_are_of_the_second_phase)
+{
+	struct lqn_entry *server, *operation;
+
+	talk_pair(&t, CLIENT, "client", SERVER, "server");
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 30);
+		talk_request(&t, CLIENT, 5, SERVER);
+		talk_work(&t, 100);
+		talk_send(&t, SERVER, "sendto", 7, CLIENT, "recvfrom");
+		feed(t.feed, "%ld c%d +nanosleep\n%ld c%d sw %d>0 S", t.now, CLIENT, t.now, CLIENT, CLIENT);
+		talk_work(&t, 20);
+		feed(t.feed, "%ld c%d +fsync 9\n%ld c%d issue 8 %d\n%ld c%d sw %d>0 D", t.now, SERVER, t.now, SERVER, SERVER, t.now, SERVER,
+			SERVER);
+		talk_work(&t, 70);
+		feed(t.feed, "%ld c0 +irq 9\n%ld c0 complete 8\n%ld c0 wk %d\n%ld c0 -irq 9\n%ld c%d sw 0>%d R\n%ld c%d -fsync 0",
+			t.now, t.now, t.now, SERVER, t.now, t.now, SERVER, SERVER, t.now, SERVER);
+		talk_sleep(&t, SERVER, 90);
+		talk_await(&t, SERVER, "recvfrom", 7);
+		talk_work(&t, 300);
+		feed(t.feed, "%ld c%d +hrtimer 1\n%ld c%d wk %d\n%ld c%d -hrtimer 1\n%ld c%d sw 0>%d R\n%ld c%d -nanosleep 0",
+			t.now, CLIENT, t.now, CLIENT, CLIENT, t.now, CLIENT, t.now, CLIENT, CLIENT, t.now, CLIENT);
+	}
+	model = talk_finish(&t, NULL);
+	server = talk_entry(model, "server");
+	operation = talk_entry(model, "disk_0_8");
+	ck_assert(server->has_phase2);
+	near(server->phase[0].demand, 102e-6);
+	near(server->phase[0].think, 0);
+	near(server->phase[1].demand, 21e-6);
+	near(server->phase[1].think, 90e-6);
+	near(talk_calls(server, operation, LQN_SYNC), 1);
+	ck_assert_uint_eq(server->phase[0].calls->len, 0);
+	near(operation->phase[0].demand, 70e-6);
+	lqn_model_free(model);
+}
+END_TEST
+
 SUITE("servers", a_greeting_is_no_request, who_answers_before_the_end_of_the_request_has_read_it,
 	an_answer_of_two_messages_is_one, what_a_process_sends_itself_is_no_call, deliveries_of_a_broker_are_asynchronous,
 	customers_are_as_many_as_at_once, sleeps_until_a_time_are_not_yet_an_open_source, a_source_that_keeps_its_pace_is_open,
-	a_process_for_each_connection_is_no_pool)
+	a_process_for_each_connection_is_no_pool, disks_and_sleeps_after_the_reply_are_of_the_second_phase)

@@ -48,6 +48,7 @@ START_TEST(lqnx_holds_the_model)
 		"<activity name=\"app_page_2\" phase=\"2\" host-demand-mean=\"0.0003\">",
 		"<asynch-call dest=\"logger_put\" calls-mean=\"1\"/>",
 		"<pragma param=\"stop-on-message-loss\" value=\"no\"/>",
+		"<pragma param=\"multiserver\" value=\"rolia\"/>",
 		"All times are seconds",
 		"Note: 12 events were lost",
 	};
@@ -63,7 +64,7 @@ END_TEST
 START_TEST(text_form_holds_the_same)
 {
 	static const char *const wanted[] = {
-		"\n#pragma stop-on-message-loss=no\n",
+		"\n#pragma stop-on-message-loss=no\n#pragma multiserver=rolia\n",
 		"\nG \"s02\" 1e-05 200 0 0.5 -1\n",
 		"  p cpu_clients i\n",
 		"  p cpu_host s 0.001 m 4  #",
