@@ -79,6 +79,17 @@ static void enter_receive(struct lqn_step *step, struct lqn_open_call *call)
 		call->receiving = true;
 		call->object->receiving++;
 	}
+	if (call->object) {
+		struct lqn_object *object = lqn_object_real(call->object);
+
+		object->readers |= object->reader && object->reader != step->thread->key;
+		object->reader = step->thread->key;
+		/* who alone reads it has waited for it to be ready, among others: nothing was there */
+		if (step->thread->voter && object->kind == LQN_OBJ_DATAGRAM && !object->readers) {
+			call->found_empty = true;
+			call->empty = step->thread->voter_at;
+		}
+	}
 	if (step->thread->voter) {
 		/*
 		 * the first receive after a wait on descriptors is of what woke it, if an accept
@@ -142,6 +153,7 @@ static void receive(struct lqn_step *step, const struct lqn_open_call *call,
 		.cpu_end = cpu,
 		.bytes = bytes,
 		.found_empty = call->found_empty,
+		.empty = call->empty,
 		.waits_for_all = lqn_call_class(call->kind) == LQN_CLASS_RECEIVE &&
 			call->arg[2] > 0 && (call->arg[2] & MSG_WAITALL_),
 		.woken_from = call->woken_from,
@@ -347,6 +359,7 @@ void lqn_step_call_entry(struct lqn_step *step)
 	call->object_id = call->message = 0;
 	call->woken_from = call->woken_seq = 0;
 	call->blocked = call->found_empty = false;
+	call->empty = rec->ts;
 	call->n_woken = 0;
 	call->disk_waits = 0;
 	call->disk_ns = 0;

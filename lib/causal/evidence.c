@@ -42,6 +42,7 @@ static void send_wakes(struct lqn_step *step, struct lqn_open_call *mine, struct
 				from->kind == LQN_OBJ_UDP) {
 			lqn_object_set(&target->voter, from);
 			target->voter_calls = 0;
+			target->voter_at = step->rec->ts;
 		}
 		break;
 	default:

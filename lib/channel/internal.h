@@ -55,8 +55,8 @@ void lqn_channel_name_by_tuple(struct lqn_object *object);
 /* Takes the best guess of a peer, for want of evidence. True if there was one. */
 bool lqn_channel_guess(struct lqn_object *object);
 /*
- * A receive on `object` whose peer is closed: what it got was sent through a descriptor of the peer
- * that was passed on. True if one is found by length and time.
+ * A receive on `object` got what was not sent by its peer: it was sent through a descriptor of the
+ * peer that was passed on. True if one is found by length and time.
  */
 bool lqn_channel_adopt(struct lqn_object *object, const struct lqn_held *held);
 /* `object` came from nowhere and is written to. */

@@ -119,6 +119,7 @@ uint64_t lqn_channel_send_begin(struct lqn_object *object, uint64_t thread, int6
 	limit = is_doubtful(object) ? LQN_DOUBT_MAX : queue_limit(object->channels);
 	to = destination(object);
 	object->seq++;
+	object->sent = ts;
 	if (object->untracked || (to && to->untracked) ||
 			(object->remote && object->kind == LQN_OBJ_UDP)) {
 		return object->seq;
@@ -456,11 +457,11 @@ static void drop_held(struct lqn_object *object)
 
 void lqn_channel_drain(struct lqn_object *object)
 {
-	while (object->held) {
+	while (object->held && !object->paused) {
 		enum progress progress;
 
 		if (object->held->found_empty && object->held->count == 0) {
-			drop_stale(object, object->held->begin, object->held->waits_for_all ? object->held->bytes : 0);
+			drop_stale(object, object->held->empty, object->held->waits_for_all ? object->held->bytes : 0);
 		}
 		progress = takers[taking(object)](object, object->held);
 
@@ -475,12 +476,17 @@ void lqn_channel_drain(struct lqn_object *object)
 	}
 }
 
+static void give_up_first(struct lqn_object *object)
+{
+	takers[taking(object)](object, object->held);
+	tell(object, object->held);
+	drop_held(object);
+}
+
 void lqn_channel_give_up(struct lqn_object *object)
 {
 	while (object->held) {
-		takers[taking(object)](object, object->held);
-		tell(object, object->held);
-		drop_held(object);
+		give_up_first(object);
 	}
 }
 
@@ -506,6 +512,10 @@ void lqn_channel_receive(struct lqn_object *object, const struct lqn_held *held)
 	lqn_channel_drain(object);
 	if (object->n_held == LQN_GUESS_AT && peer_may_come(object)) {
 		lqn_channel_guess(object);
+	}
+	while (object->guessed && object->n_held > LQN_GUESS_AT) {
+		give_up_first(object);	/* it came from who is still not known: those after it did not */
+		lqn_channel_drain(object);
 	}
 	if (object->n_held > (is_doubtful(object) ? LQN_DOUBT_MAX : LQN_HELD_MAX)) {
 		object->untracked = true;

@@ -47,6 +47,7 @@ struct lqn_held {
 	int64_t bytes, left;		/* left: not yet explained by a message */
 	bool found_empty;		/* it blocked: nothing was there when it began, … */
 	bool waits_for_all;		/* … or less than it asked for */
+	int64_t empty;			/* when that was */
 	uint64_t woken_from, woken_seq;	/* message inside whose send it was woken; 0: none */
 	/* what it has taken so far */
 	uint64_t from, seq, sender, to;
@@ -87,6 +88,10 @@ struct lqn_object {
 	uint32_t pins;
 	uint32_t fds;			/* of which descriptors */
 	uint32_t receiving;		/* threads in a receive on it */
+	uint64_t reader;		/* the thread that receives on it; 0: none yet … */
+	bool readers;			/* … and others do */
+	bool guessed;			/* datagrams: senders are taken to be those who the votes say */
+	bool paused;			/* its receives wait until all of these are known */
 	struct lqn_object *peer;	/* pinned; for a datagram socket: where its messages go */
 	struct lqn_object *mailbox;	/* pinned: flow of UDP: where its datagrams are read; NULL: none */
 	struct lqn_object *alias;	/* pinned: the same thing under another descriptor */
@@ -114,7 +119,8 @@ struct lqn_object {
 	/* receives that wait for their messages, oldest first */
 	struct lqn_held *held, *held_last;
 	uint32_t n_held;
-	uint64_t seq;			/* of the last message sent into it */
+	uint64_t seq;			/* of the last message sent into it … */
+	int64_t sent;			/* … and when; 0: none */
 	/* a listener's line of connections that are not accepted yet */
 	GQueue *line;			/* struct lqn_object, pinned; owned; NULL: none */
 };

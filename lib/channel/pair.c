@@ -259,9 +259,11 @@ bool lqn_channel_adopt(struct lqn_object *object, const struct lqn_held *held)
 {
 	GQueue *orphans = &object->channels->orphans;
 	struct lqn_object *peer = lqn_object_real(object->peer);
+	/* what answers was sent after the question, whether the reader waited for it or came later */
+	int64_t since = object->sent > 0 ? MIN(object->sent, held->begin) : held->begin;
 	GList *next;
 
-	if (!peer || !peer->closed || !lqn_object_is_stream(object)) {
+	if (!peer || !lqn_object_is_stream(object)) {
 		return false;
 	}
 	for (GList *l = orphans->head; l; l = next) {
@@ -274,7 +276,7 @@ bool lqn_channel_adopt(struct lqn_object *object, const struct lqn_held *held)
 			it->orphan = false;
 			lqn_object_unpin(it);
 		} else if (message->bytes == held->bytes && message->sent <= held->end &&
-				message->sent >= held->begin && set_alias(it, peer)) {
+				message->sent >= since && set_alias(it, peer)) {
 			return true;
 		}
 	}
@@ -302,6 +304,49 @@ static void vote(struct lqn_object *object, struct lqn_object *other)
 	object->votes[weakest].weight = 1;
 }
 
+/* The one that most votes are for; NULL: none. */
+static struct lqn_object *favourite(const struct lqn_object *object, uint32_t *weight)
+{
+	struct lqn_object *best = NULL;
+
+	*weight = 0;
+	for (uint32_t i = 0; i < object->n_votes; i++) {
+		if (object->votes[i].weight > *weight) {
+			best = object->votes[i].object;
+			*weight = object->votes[i].weight;
+		}
+	}
+	return best;
+}
+
+/*
+ * A socket for datagrams has as many senders as it has. They are found together, for what it has received is told in the order
+ * in which all of them have sent.
+ */
+static bool guess_senders(struct lqn_object *object)
+{
+	struct lqn_object *senders[LQN_VOTES_MAX];
+	uint32_t n = 0, weight;
+
+	for (uint32_t i = 0; i < object->n_votes; i++) {
+		struct lqn_object *other = lqn_object_real(object->votes[i].object);
+
+		if (!other->peer && favourite(other, &weight) == object) {
+			senders[n++] = lqn_object_pin(other);
+		}
+	}
+	object->guessed = object->paused = n > 0;
+	for (uint32_t i = 0; i < n; i++) {
+		lqn_channel_pair(senders[i], object, LQN_INFERRED);
+		lqn_object_unpin(senders[i]);
+	}
+	object->paused = false;
+	lqn_channel_drain(object);
+	return n > 0;
+}
+
+#define SENDER_VOTES 2	/* one may be chance */
+
 void lqn_channel_vote(struct lqn_object *from, struct lqn_object *to)
 {
 	from = lqn_object_real(from);
@@ -323,6 +368,14 @@ void lqn_channel_vote(struct lqn_object *from, struct lqn_object *to)
 	if (!to->peer) {
 		vote(to, from);
 	}
+	if (to->guessed) {
+		uint32_t weight;
+
+		/* one that has not sent before, or not often enough */
+		if (favourite(from, &weight) == to && weight >= SENDER_VOTES) {
+			lqn_channel_pair(from, to, LQN_INFERRED);
+		}
+	}
 }
 
 bool lqn_channel_guess(struct lqn_object *object)
@@ -333,6 +386,9 @@ bool lqn_channel_guess(struct lqn_object *object)
 	object = lqn_object_real(object);
 	if (object->peer) {
 		return false;
+	}
+	if (object->kind == LQN_OBJ_DATAGRAM && object->held) {
+		return guess_senders(object);
 	}
 	for (uint32_t i = 0; i < object->n_votes; i++) {
 		struct lqn_object *other = object->votes[i].object;

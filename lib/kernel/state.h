@@ -51,6 +51,7 @@ struct lqn_open_call {
 	bool blocked;			/* at least once */
 	bool receiving;			/* counted in object->receiving */
 	bool found_empty;		/* a receive that blocked, alone */
+	int64_t empty;			/* when nothing was there, if so */
 	uint16_t n_woken;
 	uint32_t disk_waits;
 	int64_t begin, cpu_begin;
@@ -104,6 +105,7 @@ struct lqn_thread {
 	/* pinned: a send on it woke this thread in a wait on descriptors … */
 	struct lqn_object *voter;
 	int voter_calls;		/* … and it has made so many calls since */
+	int64_t voter_at;		/* when it woke it */
 	uint64_t device;		/* to which it sent its last request; 0: none */
 	/*
 	 * words (of files, semaphores) on which it blocked last, and has not given back; on which

@@ -117,6 +117,39 @@ static void replied(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_
 	lqn_replied(a, actor, done, ev->send.begin, ev->send.end, ev->send.cpu_begin, ev->send.cpu_end);
 }
 
+/*
+ * A worker has passed on what another thread of its process had received, and it has been answered: with that it was done.
+ */
+static void passed_on(struct lqn_invocation *it, struct lqn_invocation *done, int64_t ts)
+{
+	struct lqn_actor *worker = it->actor;
+
+	if (lqn_final(worker->current) == it) {
+		lqn_charge(worker, lqn_actor_cpu_at(worker, ts), ts);
+		worker->current = NULL;
+	}
+	lqn_merge(it, done);
+}
+
+/* Another process answers what `done` was asked for: from there to `current` it was forwarded. */
+static void forwarded(struct lqn_invocation *current, struct lqn_invocation *done, int64_t ts)
+{
+	struct lqn_invocation *it = current, *top;
+
+	for (int hops = 0; it && it != done && !same_process(it->actor, done->actor) && hops < HOPS_MAX; hops++) {
+		it = it->request ? lqn_final(it->request->caller) : NULL;
+	}
+	if (!it || !same_process(it->actor, done->actor)) {
+		return;		/* it works for another request: the descriptor was taken for another's */
+	}
+	for (top = it, it = current; it != top; it = lqn_final(it->request->caller)) {
+		it->request->kind = LQN_FORWARD;
+	}
+	if (top != done && top->anonymous && !top->request) {
+		passed_on(top, done, ts);
+	}
+}
+
 /* A send on a connection on which a request is open. */
 static void send_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, struct lqn_end *into,
 	const struct lqn_event *ev)
@@ -144,13 +177,7 @@ static void send_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct l
 	message = note(into, ev->send.seq);
 	message->reply_of = done;
 	if (current != done && !same_process(actor, done->actor) && !current->into) {
-		/* another process answers: it was forwarded there */
-		struct lqn_invocation *it = current;
-
-		for (int hops = 0; it && it != done && it->request && hops < HOPS_MAX; hops++) {
-			it->request->kind = LQN_FORWARD;
-			it = lqn_final(it->request->caller);
-		}
+		forwarded(current, done, ev->send.begin);
 		replied(a, actor, current, ev);
 	} else {
 		replied(a, actor, done, ev);

@@ -303,6 +303,17 @@ static void word_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct l
 	waiter->pending_reply = ev->futex_wake.woken ? caller : NULL;
 }
 
+/*
+ * A worker that waits for the next item has passed on the last one, or asked something of which the answer will find this
+ * context again.
+ */
+static bool has_passed_on(const struct lqn_invocation *current)
+{
+	return current->anonymous && !current->tail_of && !current->into && current->origin == LQN_ORIGIN_HANDOVER &&
+		current->actor->unit->serves && current->last_arc && current->last_arc->via &&
+		current->last_arc->replied == 0;
+}
+
 void lqn_on_futex_block(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
 {
 	struct lqn_actor *actor = lqn_party_actor(host, ev->futex_wait.thread);
@@ -310,6 +321,11 @@ void lqn_on_futex_block(struct lqn_analysis *a, struct lqn_party *host, const st
 	struct lqn_invocation *current = actor->current;
 
 	if (!current || lqn_word_is_lock(word)) {
+		return;
+	}
+	if (has_passed_on(current)) {
+		lqn_charge(actor, ev->futex_wait.cpu_begin, ev->futex_wait.begin);
+		actor->current = NULL;
 		return;
 	}
 	if (current->request && !current->tail_of && !current->arcs && !current->request->via &&

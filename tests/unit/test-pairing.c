@@ -189,6 +189,58 @@ START_TEST(a_descriptor_passed_on_is_the_same_connection)
 }
 END_TEST
 
+START_TEST(an_answer_that_was_there_came_through_what_was_passed_on)
+{
+	start(1);
+	connect_one(1, 10, 5, 7);
+	message(20, 0, 5, 7, 10);
+	/* as above, but the client, who has lost its CPU, comes to read only when the answer has long been sent */
+	feed(f, "24 c0 +sendto 5 10\n25 c0 -sendto 10\n26 c1 +recvfrom 7 10\n27 c1 -recvfrom 10\n"
+		"30 c2 sw 0>4 R\n33 c2 +sendto 11 30\n35 c2 -sendto 30\n41 c0 +recvfrom 5 100\n42 c0 -recvfrom 30\n"
+		"43 c2 sw 4>0 S");
+	end(50);
+	feed_expect(f, "receive thread=1 object=$client end=42u sender=4 bytes=30");
+	done();
+}
+END_TEST
+
+/*
+ * Two send to one socket from sockets of their own, as its reader polls. The second wakes nobody at first: what it has sent by
+ * then must not be taken for the first one's.
+ */
+START_TEST(all_who_send_to_a_datagram_socket_are_found_together)
+{
+	f = feed_new("6.1.0");
+	feed(f, "1 c0 sw 0>1 R\n1 c1 sw 0>2 R\n1 c2 sw 0>3 R\n"
+		"2 c0 +socket 1 2\n3 c0 -socket 5\n2 c1 +socket 1 2\n3 c1 -socket 7\n4 c1 +bind 7\n5 c1 -bind 0\n"
+		"2 c2 +socket 1 2\n3 c2 -socket 6\n6 c1 +epoll_create1\n6 c1 -epoll_create1 4\n");
+	for (long us = 100; us < 100 * 102; us += 100) {
+		bool busy = us == 100;
+
+		feed(f, "%ld c1 +epoll_wait 4\n%ld c1 sw 2>0 S\n%ld c0 +sendto 5 10\n%ld c0 wk 2\n%ld c0 -sendto 10\n"
+			"%ld c1 sw 0>2 R\n%ld c1 -epoll_wait 1\n%ld c1 +recvfrom 7 99\n%ld c1 -recvfrom 10", us, us + 1,
+			us + 2, us + 3, us + 4, us + 5, us + 6, us + 7, us + 8);
+		if (busy) {
+			feed(f, "%ld c2 +sendto 6 20\n%ld c2 -sendto 20\n%ld c1 +recvfrom 7 99\n%ld c1 -recvfrom 20",
+				us + 10, us + 11, us + 12, us + 13);
+			continue;
+		}
+		feed(f, "%ld c1 +epoll_wait 4\n%ld c1 sw 2>0 S\n%ld c2 +sendto 6 20\n%ld c2 wk 2\n%ld c2 -sendto 20\n"
+			"%ld c1 sw 0>2 R\n%ld c1 -epoll_wait 1\n%ld c1 +recvfrom 7 99\n%ld c1 -recvfrom 20", us + 20, us + 21,
+			us + 22, us + 23, us + 24, us + 25, us + 26, us + 27, us + 28);
+	}
+	feed(f, "20000 c0 sw 1>0 S\n20000 c1 sw 2>0 S\n20000 c2 sw 3>0 S");
+	feed_finish(f, 20010);
+	feed_expect(f, "receive end=108u sender=1 sent=102u bytes=10");
+	feed_expect(f, "receive end=113u sender=3 sent=110u bytes=20");
+	feed_expect(f, "receive end=10128u sender=3 sent=10122u");
+	ck_assert_uint_eq(feed_count(f, "receive sender=1 bytes=20"), 0);
+	ck_assert_uint_eq(feed_count(f, "receive sender=3 bytes=10"), 0);
+	ck_assert_uint_eq(feed_count(f, "receive sender=0"), 0);
+	done();
+}
+END_TEST
+
 START_TEST(short_connections_do_not_mix)
 {
 	start(1);
@@ -287,6 +339,7 @@ END_TEST
 SUITE("pairing", a_pipe_passed_on_is_the_same_pipe, an_accept_of_the_only_connect_pairs, packets_pair_by_addresses, a_woken_reader_pairs,
 	votes_of_woken_pollers_decide, a_connection_of_before_the_trace_pairs_when_it_talks, a_wrong_guess_is_taken_back,
 	the_ends_that_a_wrong_guess_leaves_over_are_a_pair,
-	a_descriptor_passed_on_is_the_same_connection, short_connections_do_not_mix,
+	a_descriptor_passed_on_is_the_same_connection, an_answer_that_was_there_came_through_what_was_passed_on,
+	all_who_send_to_a_datagram_socket_are_found_together, short_connections_do_not_mix,
 	messages_sent_before_the_accept_are_kept,
 	what_a_listener_of_unknown_kind_accepts_pairs, a_refused_connect_leaves_the_line, room_to_write_is_no_message)

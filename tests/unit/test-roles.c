@@ -340,19 +340,6 @@ END_TEST
 
 /* ---- shared memory ---- */
 
-static void futex_wait(int thread, int word)
-{
-	feed(t.feed, "%ld c%d +futex %d 0 1\n%ld c%d sw %d>0 S", t.now, thread, word, t.now, thread, thread);
-}
-
-static void futex_wake(int thread, int word, int woken)
-{
-	long now = t.now++;
-
-	feed(t.feed, "%ld c%d +futex %d 1 1\n%ld c%d wk %d\n%ld c%d sw 0>%d R\n%ld c%d -futex 1\n%ld c%d -futex 0", now, thread,
-		word, now, thread, woken, now, woken, woken, now + 1, thread, now + 1, woken);
-}
-
 #define REQUESTS 4096
 #define ANSWERS 8192	/* and as much again for each more client */
 
@@ -360,21 +347,21 @@ static void futex_wake(int thread, int word, int woken)
 static void ask(int client, int answers, int server)
 {
 	talk_work(&t, 30);
-	futex_wake(client, REQUESTS, server);
-	futex_wait(client, answers);
+	talk_futex_wake(&t, client, REQUESTS, server);
+	talk_futex_wait(&t, client, answers);
 	talk_work(&t, 200);
-	futex_wake(server, answers, client);
-	futex_wait(server, REQUESTS);
+	talk_futex_wake(&t, server, answers, client);
+	talk_futex_wait(&t, server, REQUESTS);
 }
 
 /* The first wake that is seen is an answer. */
 static void begin_with_an_answer(void)
 {
 	start();
-	futex_wait(CLIENT, ANSWERS);
+	talk_futex_wait(&t, CLIENT, ANSWERS);
 	talk_work(&t, 70);
-	futex_wake(SERVER, ANSWERS, CLIENT);
-	futex_wait(SERVER, REQUESTS);
+	talk_futex_wake(&t, SERVER, ANSWERS, CLIENT);
+	talk_futex_wait(&t, SERVER, REQUESTS);
 }
 
 START_TEST(who_wakes_after_a_sleep_asks)
@@ -395,7 +382,7 @@ START_TEST(a_word_that_several_threads_wait_for_is_of_those_who_serve)
 {
 	begin_with_an_answer();
 	talk_thread(&t, SERVER, WORKER);
-	futex_wait(WORKER, REQUESTS);
+	talk_futex_wait(&t, WORKER, REQUESTS);
 	for (int i = 0; i < CYCLES; i++) {
 		ask(CLIENT, ANSWERS, i % 2 ? WORKER : SERVER);
 	}
@@ -419,11 +406,6 @@ START_TEST(requests_go_by_fewer_words_than_answers)
 }
 END_TEST
 
-static void wake_nobody(int thread, int word)
-{
-	feed(t.feed, "%ld c%d +futex %d 1 1\n%ld c%d -futex 0", t.now, thread, word, t.now, thread);
-}
-
 /* The server is busy when the second asks, and the first has not begun to wait when it is answered. */
 START_TEST(a_wake_that_finds_nobody_is_a_message_all_the_same)
 {
@@ -433,14 +415,14 @@ START_TEST(a_wake_that_finds_nobody_is_a_message_all_the_same)
 	for (int i = 0; i < CYCLES; i++) {
 		talk_sleep(&t, CLIENT, 400);
 		talk_work(&t, 30);
-		futex_wake(CLIENT, REQUESTS, SERVER);
-		wake_nobody(CLIENT_2, REQUESTS);
-		futex_wait(CLIENT_2, 2 * ANSWERS);
+		talk_futex_wake(&t, CLIENT, REQUESTS, SERVER);
+		talk_futex_wake_nobody(&t, CLIENT_2, REQUESTS);
+		talk_futex_wait(&t, CLIENT_2, 2 * ANSWERS);
 		talk_work(&t, 200);
-		wake_nobody(SERVER, ANSWERS);
+		talk_futex_wake_nobody(&t, SERVER, ANSWERS);
 		talk_work(&t, 100);
-		futex_wake(SERVER, 2 * ANSWERS, CLIENT_2);
-		futex_wait(SERVER, REQUESTS);
+		talk_futex_wake(&t, SERVER, 2 * ANSWERS, CLIENT_2);
+		talk_futex_wait(&t, SERVER, REQUESTS);
 	}
 	model = talk_finish(&t, NULL);
 	expect_client_and_server(2 * CYCLES);

@@ -289,6 +289,46 @@ START_TEST(waiting_for_work_is_no_lock)
 }
 END_TEST
 
+/* One thread reads, a worker passes the connection on to another process, and that one answers. */
+START_TEST(a_worker_passes_on_what_its_process_has_received)
+{
+	struct lqn_entry *front, *back;
+
+	talk_start(&t);
+	talk_process(&t, CLIENT, "client");
+	talk_process(&t, SERVER, "front");
+	talk_process(&t, STORE, "back");
+	talk_connect(&t, CLIENT, 5, SERVER, 7);
+	talk_connect(&t, SERVER, 6, STORE, 9);
+	talk_thread(&t, SERVER, WORKER_2);
+	talk_futex_wait(&t, WORKER_2, WORD);
+	talk_await(&t, SERVER, "recvfrom", 7);
+	talk_await(&t, STORE, "recvfrom", 9);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 30);
+		talk_request(&t, CLIENT, 5, SERVER);
+		talk_work(&t, 20);
+		talk_futex_wake(&t, SERVER, WORD, WORKER_2);
+		talk_await(&t, SERVER, "recvfrom", 7);
+		talk_work(&t, 50);
+		talk_send(&t, WORKER_2, "sendto", 6, STORE, "recvfrom");
+		talk_futex_wait(&t, WORKER_2, WORD);
+		talk_work(&t, 70);
+		talk_send(&t, STORE, "sendto", 11, CLIENT, "recvfrom");
+		talk_await(&t, STORE, "recvfrom", 9);
+		talk_sleep(&t, CLIENT, 400);
+	}
+	model = talk_finish(&t, NULL);
+	front = talk_entry(model, "front");
+	back = talk_entry(model, "back");
+	near(talk_calls(talk_entry(model, "client"), front, LQN_SYNC), 1);
+	near(talk_calls(front, back, LQN_FORWARD), 1);
+	near(front->phase[0].demand + front->phase[1].demand, 75e-6);
+	near(back->phase[0].demand, 72e-6);
+	lqn_model_free(model);
+}
+END_TEST
+
 START_TEST(requests_through_shared_memory_are_calls)
 {
 	struct lqn_entry *asks, *does;
@@ -319,4 +359,4 @@ END_TEST
 SUITE("shared", what_is_waited_for_and_handed_on_is_a_lock, a_lock_that_nobody_waits_for_is_not_seen,
 	what_is_held_for_a_moment_is_no_resource, what_is_given_back_in_another_request_is_no_lock,
 	calls_within_a_lock_are_the_locks, a_lock_within_a_lock_is_called_by_it,
-	waiting_for_work_is_no_lock, requests_through_shared_memory_are_calls)
+	waiting_for_work_is_no_lock, a_worker_passes_on_what_its_process_has_received, requests_through_shared_memory_are_calls)
