@@ -104,11 +104,18 @@ void lqn_channel_announce(struct lqn_object *object, bool again)
 	object->channels->emit(object->channels->payload, &ev);
 }
 
+/*
+ * The two words of eight aligned bytes are one: the C library's condition variables let waiters of two generations wait at
+ * neighbours, its read-write locks (and Rust's) readers at the one and writers at the other.
+ */
+#define SLOT UINT64_C(7)
+
 uint64_t lqn_channel_word(struct lqn_channels *channels, int32_t pid, uint64_t address)
 {
 	GHashTable *words = g_hash_table_lookup(channels->words, GINT_TO_POINTER(pid));
 	gpointer id;
 
+	address &= ~SLOT;
 	if (!words) {
 		words = g_hash_table_new(address_hash, NULL);
 		g_hash_table_insert(channels->words, GINT_TO_POINTER(pid), words);

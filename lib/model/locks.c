@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Locks as tasks of multiplicity 1 on the host's processor. Only contended passages are seen: from the end of a wait for the
+ * Locks as tasks on the host's processor, and what lets in several at a time, a semaphore or a pool of connections, as one of
+ * as many threads as it was seen to let in (permits_of). Only contended passages are seen: from the end of a wait for the
  * word to the wake of the next who waits (after a contended wait, giving it back always is a system call). Their
  * mean hold time is that of all, as measured on recorded runs with known locks; how sure it is says its 95 % interval. Of
  * passages, one is assumed per invocation of each entry that was seen to wait; but where an entry waits for several locks, and no
@@ -25,6 +26,11 @@
 #define BROKEN_MAX 0.1
 /* Of the time of the requests that wait for it: what makes no difference to them is left out, as a queue's own lock. */
 #define WAIT_SHARE_MIN 0.01
+
+#define SHARED_MIN 0.05		/* of the passages begin beside others: fewer are for lost events */
+#define SEEN_TWICE 2		/* so many at once: more than once, of what lets in several */
+/* One wake lets several in: these are readers, and there are writers as well. */
+#define CROWDS_MAX 0.05
 
 #define EXPECTED_MIN 5		/* invocations that should have waited for two locks, to conclude from there being none */
 #define TOGETHER_MAX 0.1	/* of which may have */
@@ -150,13 +156,65 @@ static GHashTable *count_stakes(const struct lqn_build *build)
 	return stakes;
 }
 
-static bool is_resource(GHashTable *stakes, const struct passage *passages, guint n)
+static bool matters(GHashTable *stakes, const struct passage *passages, guint n)
 {
-	const struct lqn_word *word = passages->word;
-	const struct stake *stake = g_hash_table_lookup(stakes, word);
+	const struct stake *stake = g_hash_table_lookup(stakes, passages->word);
 
 	return n >= SAMPLES_MIN && passages[n / 2].sample->hold >= HOLD_MIN_NS && stake &&
-		stake->waited >= WAIT_SHARE_MIN * stake->busy && (double) word->broken <= BROKEN_MAX * (double) word->passages;
+		stake->waited >= WAIT_SHARE_MIN * stake->busy;
+}
+
+static gint by_number(gconstpointer a, gconstpointer b)
+{
+	int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* How many hold the lock at once, at least: those that were seen to. */
+static guint permits_of(const struct passage *passages, guint n)
+{
+	g_autofree int64_t *begins = g_new(int64_t, n), *ends = g_new(int64_t, n);
+	g_autofree guint *beside = g_new0(guint, n + 1);	/* passages that began as one of so many */
+	guint over = 0, permits = n;
+
+	for (guint i = 0; i < n; i++) {
+		begins[i] = passages[i].sample->begin;
+		ends[i] = begins[i] + passages[i].sample->hold;
+	}
+	qsort(begins, n, sizeof(*begins), by_number);
+	qsort(ends, n, sizeof(*ends), by_number);
+	for (guint i = 0; i < n; i++) {
+		while (ends[over] <= begins[i]) {
+			over++;
+		}
+		beside[i + 1 - over]++;
+	}
+	if (n - beside[1] < MAX(SAMPLES_MIN, SHARED_MIN * n)) {
+		return 1;
+	}
+	for (guint seen = beside[permits]; permits > 1 && seen < SEEN_TWICE; seen += beside[permits]) {
+		permits--;
+	}
+	return permits;
+}
+
+/*
+ * How many a lock lets in; 0: it is no resource. Who gives back a permit for which nobody waits just then does not tell the kernel:
+ * so of what lets in several, passages may have no end, while a mutex that was waited for is always given back by a call.
+ */
+static guint lets_in(struct lqn_build *build, const struct passage *passages, guint n)
+{
+	const struct lqn_word *word = passages->word;
+	guint permits = permits_of(passages, n);
+
+	if ((double) word->crowds > CROWDS_MAX * (double) word->wakes) {
+		lqn_build_note(build, "%s: word %" G_GUINT64_FORMAT " is held by several at a time and by one at another, as a "
+			"read-write lock is: not in the model, which is too fast where it is waited for", passages->sample->host->name,
+			word->id);
+		return 0;
+	}
+	return permits > 1 || (double) word->broken <= BROKEN_MAX * (double) word->passages ? permits : 0;
 }
 
 /* Locks are added by their words, so that each cluster's are in order. */
@@ -199,7 +257,7 @@ static void finish_use(struct lqn_lock_use *use)
 	use->passages = 1;
 }
 
-static void add_lock(struct lqn_build *build, const struct passage *passages, guint n, unsigned number)
+static void add_lock(struct lqn_build *build, const struct passage *passages, guint n, guint permits, unsigned number)
 {
 	g_autofree char *wanted = g_strdup_printf("lock_%u", number);
 	struct lqn_task *task = NULL;
@@ -222,7 +280,7 @@ static void add_lock(struct lqn_build *build, const struct passage *passages, gu
 			finish_use(use);
 			if (!task) {
 				task = lqn_processor_add_task(build->host_processors->pdata[service->host->number],
-					lqn_build_name(build, wanted), LQN_TASK_LOCK, LQN_SCHED_FCFS, 1);
+					lqn_build_name(build, wanted), LQN_TASK_LOCK, LQN_SCHED_FCFS, permits);
 			}
 			entry = g_strdup_printf("%s_%s", task->name, cluster->entry->name);
 			use->entry = lqn_task_add_entry(task, lqn_build_name(build, entry));
@@ -309,13 +367,14 @@ void lqn_build_locks(struct lqn_build *build)
 	g_autoptr(GHashTable) stakes = count_stakes(build);
 	const struct passage *passages = (const struct passage *) (const void *) all->data;
 	unsigned number = 0;
-	guint n;
+	guint n, permits;
 
 	for (guint i = 0; i < all->len; i += n) {
 		for (n = 1; i + n < all->len && passages[i + n].word == passages[i].word; n++) {
 		}
-		if (is_resource(stakes, &passages[i], n)) {
-			add_lock(build, &passages[i], n, ++number);
+		permits = matters(stakes, &passages[i], n) ? lets_in(build, &passages[i], n) : 0;
+		if (permits > 0) {
+			add_lock(build, &passages[i], n, permits, ++number);
 		}
 	}
 	for (guint i = 0; i < build->services->len; i++) {

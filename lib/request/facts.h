@@ -232,6 +232,7 @@ struct lqn_word {
 	struct lqn_word *same;		/* another name of this one; NULL: itself */
 	uint64_t waits, both;		/* waits; of which by threads that wake as often */
 	uint64_t passages, broken;	/* contended ones; of which not given back in the context that took it */
+	uint64_t wakes, crowds;		/* of waiters; of which of several at once */
 	GHashTable *users;		/* struct lqn_actor -> struct lqn_word_use, owned */
 	int64_t first, last;		/* used; first > last: never */
 	struct lqn_actor *waiter;	/* of a root: the first who waited, borrowed; NULL: nobody, or forgotten … */

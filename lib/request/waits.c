@@ -409,6 +409,8 @@ void lqn_on_futex_wake(struct lqn_analysis *a, struct lqn_party *host, const str
 		if (ev->futex_wake.index == 0) {
 			gave_lock(a, actor, word, ev);
 		}
+		word->wakes += ev->futex_wake.index == 0 && ev->futex_wake.woken;
+		word->crowds += ev->futex_wake.index == 1;
 		return;
 	}
 	waiter = ev->futex_wake.woken ? lqn_party_actor(host, ev->futex_wake.woken) : would_wake(host, actor, word);

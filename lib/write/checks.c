@@ -61,9 +61,10 @@ static void print_bounds(GString *out, const struct lqn_checks *checks)
 static void append_resource(GString *text, const struct lqn_resource *resource)
 {
 	bool processor = g_str_equal(resource->kind, "processor"), server = g_str_equal(resource->kind, "server");
+	bool permits = g_str_equal(resource->kind, "lock") && resource->servers > 1;
 
 	g_string_append_printf(text, "%s (%u %s%s, ", resource->name, resource->servers, processor ? "core" : server ? "thread" :
-		resource->kind, resource->servers == 1 ? "" : "s");
+		permits ? "permit" : resource->kind, resource->servers == 1 ? "" : "s");
 	lqn_text_append_fixed(text, resource->busy + resource->other, 2);
 	g_string_append(text, " busy)");
 }

@@ -16,7 +16,7 @@
 #include "write/text.h"
 
 enum {
-	WIDTH = LQN_SUMMARY_WIDTH, INDENT = LQN_SUMMARY_INDENT, NAME_WIDTH = 24, ENTRY_WIDTH = 22,
+	WIDTH = LQN_SUMMARY_WIDTH, INDENT = LQN_SUMMARY_INDENT, NAME_WIDTH = LQN_SUMMARY_NAME, ENTRY_WIDTH = 22,
 	MAX_TASKS = 8, MAX_ENTRIES = 9, MAX_CLIENTS = 2, MAX_NOTES = 3, MAX_GROUPS = 1, MAX_HIDDEN = 4,
 	MAX_DELAYS = 3,
 };
@@ -105,11 +105,6 @@ static bool is_workload(const struct lqn_task *task)
 static bool is_source(const struct lqn_task *task)
 {
 	return task->kind == LQN_TASK_CLIENT || task->kind == LQN_TASK_OPEN;
-}
-
-static bool is_resource(const struct lqn_task *task)
-{
-	return !is_workload(task) && task->kind != LQN_TASK_BACKGROUND;
 }
 
 /* The model's tasks that `select` takes, callers first; struct lqn_task, borrowed. */
@@ -309,59 +304,6 @@ static void print_clients(GString *out, const struct lqn_model *model)
 		lqn_summary_print(out, i ? "" : "clients", parts, "", 1);
 	}
 	print_more(out, INDENT, tasks->len, MIN(tasks->len, MAX_CLIENTS), "clients");
-	g_ptr_array_unref(tasks);
-}
-
-/* Mean ms that an invocation holds the task. Nested calls only where the service time is known. */
-static double mean_hold(const struct lqn_task *task)
-{
-	double sum = 0, weight = 0;
-
-	for (unsigned i = 0; i < task->entries->len; i++) {
-		const struct lqn_entry *entry = g_ptr_array_index(task->entries, i);
-		double hold = entry->phase[0].demand + entry->phase[0].think;
-
-		sum += entry->throughput * 1e3 * (entry->service >= 0 ? entry->service : hold);
-		weight += entry->throughput;
-	}
-	return weight > 0 ? sum / weight : 0;
-}
-
-/* Half width of its 95 % interval in ms; < 0: not known. */
-static double hold_confidence(const struct lqn_task *task)
-{
-	double squares = 0, weight = 0;
-
-	for (unsigned i = 0; i < task->entries->len; i++) {
-		const struct lqn_entry *entry = g_ptr_array_index(task->entries, i);
-		double part = entry->throughput * 1e3 * entry->service_ci;
-
-		if (entry->service_ci < 0) {
-			return -1;
-		}
-		squares += part * part;
-		weight += entry->throughput;
-	}
-	return weight > 0 ? sqrt(squares) / weight : -1;
-}
-
-static void print_resources(GString *out, const struct lqn_model *model)
-{
-	static const char *const formats[] = {
-		[LQN_TASK_LOCK] = "held # ms, # per s",
-		[LQN_TASK_DISK] = "service # ms, # per s",
-		[LQN_TASK_DELAY] = "# ms, # per s",
-	};
-	GPtrArray *tasks = select_tasks(model, is_resource), *parts = lqn_summary_parts_new();
-
-	for (unsigned i = 0; i < tasks->len; i++) {
-		const struct lqn_task *task = g_ptr_array_index(tasks, i);
-		double confidence = task->kind == LQN_TASK_LOCK ? hold_confidence(task) : -1;
-		double values[] = { mean_hold(task), confidence >= 0 ? confidence : task->throughput, task->throughput };
-
-		add_part(parts, task->name, confidence >= 0 ? "held # ± # ms, # per s" : formats[task->kind], values);
-	}
-	lqn_summary_print(out, "resources", parts, "; ", 2);
 	g_ptr_array_unref(tasks);
 }
 
@@ -578,7 +520,7 @@ GString *lqn_write_summary(const struct lqn_model *model, const struct lqn_path_
 	g_string_append_c(out, '\n');
 	print_processors(out, model);
 	print_clients(out, model);
-	print_resources(out, model);
+	lqn_summary_resources(out, model);
 	if (model->checks) {
 		lqn_summary_checks(out, model->checks);
 	}

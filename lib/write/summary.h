@@ -5,13 +5,16 @@
 /* What the parts of the summary share. */
 #include "model/model.h"
 
-enum { LQN_SUMMARY_WIDTH = 100, LQN_SUMMARY_INDENT = 12 };	/* columns */
+enum { LQN_SUMMARY_WIDTH = 100, LQN_SUMMARY_INDENT = 12, LQN_SUMMARY_NAME = 24 };	/* columns */
 
 /* For parts of a line, char *, owned. */
 GPtrArray *lqn_summary_parts_new(void);
 
 /* `label` and the parts behind it, in so many lines at most; nothing if there are no parts. Takes the parts. */
 void lqn_summary_print(GString *out, const char *label, GPtrArray *parts, const char *sep, unsigned lines);
+
+/* Locks, disks, and delays. */
+void lqn_summary_resources(GString *out, const struct lqn_model *model);
 
 /* Whether the model agrees with what was measured: a line or two for laws, bounds, and a solver each. */
 void lqn_summary_checks(GString *out, const struct lqn_checks *checks);

@@ -300,6 +300,20 @@ START_TEST(futex_waits_and_wakes_name_each_other)
 }
 END_TEST
 
+START_TEST(neighbours_in_eight_bytes_are_one_word)
+{
+	f = feed_two_new();
+	feed(f, "2 c0 fork 1 3 1\n3 c2 sw 0>3 R\n4 c2 +futex 4096 128 0\n5 c2 sw 3>0 S\n"
+		"10 c0 +futex 4100 129 1\n12 c0 -futex 0\n13 c0 +futex 4104 129 1\n14 c0 -futex 0\n15 c0 +futex 4096 129 1\n"
+		"16 c0 wk 3\n17 c0 -futex 1\n18 c2 sw 0>3 R\n19 c2 -futex 0\n20 c2 sw 3>0 S");
+	feed_two_finish(f, 30);
+	feed_expect(f, "futex_wake thread=1 object=$word woken=3 woken_object=$word");
+	feed_expect(f, "futex_wake thread=1 object=$word woken=0 begin=10u");
+	ck_assert_uint_eq(feed_count(f, "futex_wake object=$word begin=13u"), 0);
+	done();
+}
+END_TEST
+
 START_TEST(words_of_two_processes_are_two)
 {
 	f = feed_two_new();
@@ -322,4 +336,5 @@ SUITE("messages", a_pipe_carries_bytes_to_whoever_reads, a_message_read_in_parts
 	files_are_no_channels_until_a_write_wakes_a_reader, descriptors_are_copied_closed_and_shared,
 	threads_share_descriptors_and_processes_do_not, a_range_of_descriptors_closes_at_once,
 	pipes_of_before_the_trace_come_from_the_dump, two_calls_at_a_time_belong_to_two_threads,
-	what_nobody_reads_is_given_up, futex_waits_and_wakes_name_each_other, words_of_two_processes_are_two)
+	what_nobody_reads_is_given_up, futex_waits_and_wakes_name_each_other, words_of_two_processes_are_two,
+	neighbours_in_eight_bytes_are_one_word)

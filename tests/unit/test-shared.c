@@ -329,6 +329,122 @@ START_TEST(a_worker_passes_on_what_its_process_has_received)
 }
 END_TEST
 
+/* ---- what lets in several ---- */
+
+enum { SEATS = 6, FIRST_CLIENT = 1, FIRST_WORKER = 20 };
+
+/* So many clients, each with a connection to a thread of its own of one server. */
+static void start_seats(void)
+{
+	talk_start(&t);
+	talk_process(&t, FIRST_WORKER, "server");
+	for (int i = 0; i < SEATS; i++) {
+		talk_process(&t, FIRST_CLIENT + i, "client");
+		if (i > 0) {
+			talk_thread(&t, FIRST_WORKER, FIRST_WORKER + i);
+		}
+		talk_connect(&t, FIRST_CLIENT + i, 5, FIRST_WORKER, 7 + i);
+	}
+	for (int i = SEATS - 1; i >= 0; i--) {
+		talk_await(&t, FIRST_WORKER + i, "recvfrom", 7 + i);
+	}
+}
+
+/* All ask at once; two workers find a permit, the others wait, at one of two words. */
+static void ask_all(int other_word)
+{
+	for (int i = 0; i < SEATS; i++) {
+		talk_request(&t, FIRST_CLIENT + i, 5, FIRST_WORKER + i);
+		if (i >= 2) {
+			talk_futex_wait(&t, FIRST_WORKER + i, i % 2 ? WORD : other_word);
+		}
+	}
+}
+
+static void answer_all(void)
+{
+	for (int i = 0; i < SEATS; i++) {
+		talk_reply(&t, FIRST_WORKER + i, 7 + i, FIRST_CLIENT + i);
+	}
+	for (int i = 0; i < SEATS; i++) {
+		talk_sleep(&t, FIRST_CLIENT + i, 50);
+	}
+}
+
+/*
+ * Each keeps a permit for 80 us, two at a time; the last two give theirs back when nobody waits, which the kernel is not told of.
+ * As many waiters of the one word as of the other: it need not be that of who gives back.
+ */
+static void two_at_a_time(int other_word)
+{
+	start_seats();
+	for (int cycle = 0; cycle < CYCLES; cycle++) {
+		ask_all(other_word);
+		for (int i = 2; i < SEATS; i++) {
+			talk_work(&t, i % 2 ? 10 : 68);
+			talk_futex_wake(&t, FIRST_WORKER + i - 2, i % 2 ? WORD : other_word, FIRST_WORKER + i);
+		}
+		talk_work(&t, 80);
+		answer_all();
+	}
+	model = talk_finish(&t, NULL);
+}
+
+START_TEST(what_lets_in_several_has_as_many_threads)
+{
+	/* a semaphore; the two words of a condition variable, over which a pool is waited for */
+	const int other_words[] = { WORD, WORD + 4 };
+
+	for (size_t i = 0; i < G_N_ELEMENTS(other_words); i++) {
+		struct lqn_task *lock;
+
+		two_at_a_time(other_words[i]);
+		lock = find_lock();
+		ck_assert_ptr_nonnull(lock);
+		ck_assert_uint_eq(lock->multiplicity, 2);
+		near(((struct lqn_entry *) lock->entries->pdata[0])->service, 80e-6);
+		lqn_model_free(model);
+	}
+}
+END_TEST
+
+/* Readers share it, a writer has it alone, and lets all readers in at once. */
+START_TEST(a_read_write_lock_is_no_task_and_that_is_said)
+{
+	bool said = false;
+
+	start_seats();
+	for (int cycle = 0; cycle < CYCLES; cycle++) {
+		ask_all(WORD);
+		talk_work(&t, 60);
+		feed(t.feed, "%ld c%d +futex %d 1 99", t.now, FIRST_WORKER, WORD);
+		for (int i = 2; i < SEATS - 1; i++) {
+			feed(t.feed, "%ld c%d wk %d\n%ld c%d sw 0>%d R", t.now, FIRST_WORKER, FIRST_WORKER + i, t.now, FIRST_WORKER + i,
+				FIRST_WORKER + i);
+		}
+		t.now++;
+		feed(t.feed, "%ld c%d -futex 3", t.now, FIRST_WORKER);
+		for (int i = 2; i < SEATS - 1; i++) {
+			feed(t.feed, "%ld c%d -futex 0", t.now, FIRST_WORKER + i);
+		}
+		talk_work(&t, 70);
+		talk_futex_wake_nobody(&t, FIRST_WORKER + 2, WORD);
+		talk_futex_wake_nobody(&t, FIRST_WORKER + 3, WORD);
+		talk_futex_wake(&t, FIRST_WORKER + 4, WORD, FIRST_WORKER + 5);
+		talk_work(&t, 50);
+		talk_futex_wake_nobody(&t, FIRST_WORKER + 5, WORD);
+		answer_all();
+	}
+	model = talk_finish(&t, NULL);
+	ck_assert_ptr_null(find_lock());
+	for (guint i = 0; i < model->notes->len; i++) {
+		said |= strstr(model->notes->pdata[i], "read-write lock") != NULL;
+	}
+	ck_assert(said);
+	lqn_model_free(model);
+}
+END_TEST
+
 START_TEST(requests_through_shared_memory_are_calls)
 {
 	struct lqn_entry *asks, *does;
@@ -359,4 +475,5 @@ END_TEST
 SUITE("shared", what_is_waited_for_and_handed_on_is_a_lock, a_lock_that_nobody_waits_for_is_not_seen,
 	what_is_held_for_a_moment_is_no_resource, what_is_given_back_in_another_request_is_no_lock,
 	calls_within_a_lock_are_the_locks, a_lock_within_a_lock_is_called_by_it,
-	waiting_for_work_is_no_lock, a_worker_passes_on_what_its_process_has_received, requests_through_shared_memory_are_calls)
+	waiting_for_work_is_no_lock, a_worker_passes_on_what_its_process_has_received, what_lets_in_several_has_as_many_threads,
+	a_read_write_lock_is_no_task_and_that_is_said, requests_through_shared_memory_are_calls)
