@@ -333,6 +333,7 @@ bool lqn_model_build(struct lqn_build *build, GError **error)
 	lqn_build_disks(build);
 	lqn_build_sections(build);
 	lqn_build_clients(build);
+	lqn_build_brokers(build);
 	lqn_build_break_cycles(build);
 	lqn_build_background(build);
 	lqn_build_blocked(build);
@@ -346,6 +347,7 @@ void lqn_build_clear(struct lqn_build *build)
 {
 	lqn_model_free(build->model);
 	g_clear_pointer(&build->windows, g_array_unref);
+	g_clear_pointer(&build->deliveries, g_array_unref);
 	g_clear_pointer(&build->by_path, g_hash_table_destroy);
 	g_clear_pointer(&build->steps, g_hash_table_destroy);
 	g_clear_pointer(&build->services, g_ptr_array_unref);

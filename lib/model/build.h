@@ -49,6 +49,17 @@ struct lqn_service {
 	struct lqn_task *task;
 };
 
+/* A message that a broker has passed on. */
+struct lqn_delivery {
+	struct lqn_arc *published, *delivered;	/* published: NULL: not known which it is */
+	enum lqn_joining how;
+};
+
+/* When what became of a message: ns, in order. */
+struct lqn_delivery_times {
+	int64_t published, taken, stored, fetched, delivered, received, done;
+};
+
 struct lqn_build {
 	struct lqn_analysis *a;
 	struct lqn_model *model;	/* owned until it is taken; NULL: nothing was found to model */
@@ -60,6 +71,7 @@ struct lqn_build {
 	GHashTable *steps;		/* struct step of entries.c -> path, interned */
 	GHashTable *by_path;		/* service and path of callers -> struct lqn_cluster */
 	GHashTable *names;		/* of tasks and entries in use */
+	GArray *deliveries;		/* struct lqn_delivery, by time of the delivery's send; owned */
 	GPtrArray *host_processors;	/* struct lqn_processor by host number; NULL: none */
 };
 
@@ -121,6 +133,9 @@ void lqn_build_disks(struct lqn_build *build);
 /* background.c: processors' load that is in no task, and where blocked time went. */
 void lqn_build_background(struct lqn_build *build);
 void lqn_build_blocked(struct lqn_build *build);
+/* brokers.c: messages that services pass on asynchronously, and from whom they were. */
+void lqn_build_brokers(struct lqn_build *build);
+struct lqn_delivery_times lqn_delivery_times(const struct lqn_delivery *delivery);
 /* cycles.c: takes out calls that would make the solver refuse the model. */
 void lqn_build_break_cycles(struct lqn_build *build);
 /* A line for the reader of the model. */

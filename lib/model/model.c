@@ -69,6 +69,7 @@ struct lqn_model *lqn_model_new(const char *name)
 	model->blocked = g_ptr_array_new_with_free_func(blocked_free);
 	model->hidden = g_ptr_array_new_with_free_func(blocked_free);
 	model->windows = g_array_new(FALSE, FALSE, sizeof(struct lqn_window));
+	model->messages = g_array_new(FALSE, FALSE, sizeof(struct lqn_message_flow));
 	model->notes = g_ptr_array_new_with_free_func(g_free);
 	model->background = g_ptr_array_new_with_free_func(g_free);
 	return model;
@@ -83,6 +84,7 @@ void lqn_model_free(struct lqn_model *model)
 	g_ptr_array_unref(model->blocked);
 	g_ptr_array_unref(model->hidden);
 	g_array_unref(model->windows);
+	g_array_unref(model->messages);
 	g_ptr_array_unref(model->notes);
 	g_ptr_array_unref(model->background);
 	lqn_checks_free(model->checks);
@@ -90,6 +92,25 @@ void lqn_model_free(struct lqn_model *model)
 	g_free(model->partial);
 	g_free(model->window_reason);
 	g_free(model);
+}
+
+const char *lqn_joining_name(enum lqn_joining how)
+{
+	static const char *const names[] = {
+		[LQN_JOINED_SPANS] = "spans", [LQN_JOINED_KEY] = "key", [LQN_JOINED_CONTEXT] = "context", [LQN_JOINED_ORDER] = "order",
+	};
+
+	return names[how];
+}
+
+uint64_t lqn_message_flow_count(const struct lqn_message_flow *flow)
+{
+	uint64_t count = 0;
+
+	for (unsigned how = 0; how < LQN_JOININGS; how++) {
+		count += flow->joined[how];
+	}
+	return count;
 }
 
 struct lqn_processor *lqn_model_add_processor(struct lqn_model *model, const char *name,

@@ -93,6 +93,32 @@ struct lqn_window {			/* [begin, end), ns */
 	int64_t begin, end;
 };
 
+/* By what a delivery is known to be of a message that was published. */
+enum lqn_joining {
+	LQN_JOINED_SPANS,		/* a consumer's span names the producer's: certain */
+	LQN_JOINED_KEY,			/* both told of the same key: certain */
+	LQN_JOINED_CONTEXT,		/* the broker delivered while it worked for who published: inferred */
+	LQN_JOINED_ORDER,		/* first published, first delivered: hypothesised */
+	LQN_JOININGS
+};
+/* `spans`, `key`, `context`, `order`. */
+const char *lqn_joining_name(enum lqn_joining how);
+
+/* Messages from one task through another to a third; times in s, means over those joined in the window. */
+struct lqn_message_flow {
+	const char *producer, *broker, *consumer;	/* interned; as the system calls them */
+	uint64_t joined[LQN_JOININGS];
+	uint64_t apart;			/* deliveries to this consumer that are no known message's; of any producer */
+	double to_broker;		/* from the begin of the send until the broker worked on it */
+	double in_broker;		/* from there to the delivery's send; … */
+	double stored;			/* … of which it lay there, and nobody worked on it */
+	double to_consumer;		/* from the delivery's send until the consumer worked on it */
+	double service;			/* the consumer's work */
+	double p50, p95, max;		/* from the producer's send to the consumer's work */
+};
+/* How many are joined. */
+uint64_t lqn_message_flow_count(const struct lqn_message_flow *flow);
+
 struct lqn_model {
 	char *name;			/* owned */
 	GPtrArray *processors;		/* struct lqn_processor, owned; in a fixed order */
@@ -106,6 +132,7 @@ struct lqn_model {
 	/* the same by who woke, of what was waited for in hidden queues; `cause` is his name */
 	GPtrArray *hidden;
 	double hidden_seconds;
+	GArray *messages;		/* struct lqn_message_flow, most messages first; owned */
 	GPtrArray *notes;		/* char *, owned: what a reader should know (degradations, folded tasks) */
 	GPtrArray *background;		/* char *, owned: `name 0.012 CPUs`, largest first */
 	struct lqn_checks *checks;	/* owned; NULL: not made */

@@ -19,6 +19,12 @@ void lqn_delays_add(GHashTable *delays, const GArray *pieces, const char *operat
 /* As an array of struct lqn_path_delay, largest first; takes the set. */
 GArray *lqn_delays_take(GHashTable *delays);
 
+/* profile.c: true if the pieces are in order and fill the path's time without a gap. */
+bool lqn_path_is_tiled(const struct lqn_request_path *path, const GArray *pieces);
+
+/* messages.c: what became of messages that brokers passed on, with a typical path of each flow and the longest. */
+void lqn_path_messages(struct lqn_path_index *index, const struct lqn_build *build, struct lqn_path_report *report);
+
 /* request.c: fills in `works` and `states` of the request that begins with `root`. */
 void lqn_path_detail(struct lqn_path_index *index, struct lqn_request_path *path,
 	struct lqn_invocation *root);

@@ -415,8 +415,9 @@ void lqn_walk_behind(struct lqn_path_walk *walk, const struct lqn_path_piece *li
 	walk->from = from;
 }
 
-void lqn_path_walk(const struct lqn_analysis *analysis, struct lqn_actor *actor, int64_t begin,
-	int64_t end, struct lqn_path_index *index, GArray *pieces)
+/* `whole`: nothing is before what the thread works on at the end. */
+static void walk_back(const struct lqn_analysis *analysis, struct lqn_actor *actor, int64_t begin,
+	int64_t end, struct lqn_path_index *index, GArray *pieces, bool whole)
 {
 	guint first = pieces->len;
 	struct lqn_path_walk walk;
@@ -431,8 +432,7 @@ void lqn_path_walk(const struct lqn_analysis *analysis, struct lqn_actor *actor,
 	walk.root = NULL;
 	lqn_walk_push(&walk, actor, begin, end);
 	if (walk.depth > 0) {
-		/* the request's own thread has nothing before it */
-		walk.frames[0].floor = INT64_MIN;
+		walk.frames[0].floor = whole ? INT64_MIN : walk.frames[0].floor;
 		walk.root = lqn_path_root_of(walk.frames[0].work);
 	}
 	while (walk.depth > 0) {
@@ -446,4 +446,16 @@ void lqn_path_walk(const struct lqn_analysis *analysis, struct lqn_actor *actor,
 		*a = *b;
 		*b = swap;
 	}
+}
+
+void lqn_path_walk(const struct lqn_analysis *analysis, struct lqn_actor *actor, int64_t begin,
+	int64_t end, struct lqn_path_index *index, GArray *pieces)
+{
+	walk_back(analysis, actor, begin, end, index, pieces, true);
+}
+
+void lqn_path_walk_work(const struct lqn_analysis *analysis, struct lqn_actor *actor, int64_t begin,
+	int64_t end, struct lqn_path_index *index, GArray *pieces)
+{
+	walk_back(analysis, actor, begin, end, index, pieces, false);
 }

@@ -20,6 +20,13 @@ struct lqn_path_index;
 void lqn_path_walk(const struct lqn_analysis *analysis, struct lqn_actor *actor, int64_t begin,
 	int64_t end, struct lqn_path_index *index, GArray *pieces);
 
+/*
+ * The same for what a thread works on at `end`: before it began with that, which is where the path of a request begins, what it
+ * worked on lay in a queue.
+ */
+void lqn_path_walk_work(const struct lqn_analysis *analysis, struct lqn_actor *actor, int64_t begin,
+	int64_t end, struct lqn_path_index *index, GArray *pieces);
+
 /* Paths of all client cycles in the window, and their profiles. */
 struct lqn_path_report *lqn_paths_build(struct lqn_build *build);
 

@@ -138,7 +138,7 @@ static void add_buckets(struct lqn_path_index *index, const struct lqn_service *
 
 /* ---- an operation ---- */
 
-static bool is_tiled(const struct lqn_request_path *path, const GArray *pieces)
+bool lqn_path_is_tiled(const struct lqn_request_path *path, const GArray *pieces)
 {
 	int64_t at = path->begin;
 
@@ -276,7 +276,7 @@ static struct lqn_path_group *group_of(struct tally *tally, struct lqn_build *bu
 		lqn_path_walk(build->a, request->root->actor, path->begin, path->end,
 			tally->index, tally->pieces);
 		tally->report->requests++;
-		tally->report->not_tiled += !is_tiled(path, tally->pieces);
+		tally->report->not_tiled += !lqn_path_is_tiled(path, tally->pieces);
 		group->band[band]++;
 		lqn_shares_add(shares, tally->pieces, band);
 		lqn_delays_add(tally->delays, tally->pieces, lqn_path_group_name(group),
@@ -337,6 +337,7 @@ struct lqn_path_report *lqn_paths_build(struct lqn_build *build)
 	}
 	g_array_unref(report->delays);
 	report->delays = lqn_delays_take(tally.delays);
+	lqn_path_messages(tally.index, build, report);
 	g_array_unref(tally.pieces);
 	lqn_path_index_free(tally.index);
 	return report;

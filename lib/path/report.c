@@ -146,12 +146,22 @@ static void group_free(gpointer data)
 	g_free(group);
 }
 
+static void message_clear(gpointer data)
+{
+	struct lqn_path_message *message = data;
+
+	lqn_request_path_free(message->typical);
+	lqn_request_path_free(message->slowest);
+}
+
 struct lqn_path_report *lqn_path_report_new(bool all)
 {
 	struct lqn_path_report *report = g_new0(struct lqn_path_report, 1);
 
 	report->groups = g_ptr_array_new_with_free_func(group_free);
 	report->delays = g_array_new(FALSE, FALSE, sizeof(struct lqn_path_delay));
+	report->messages = g_array_new(FALSE, FALSE, sizeof(struct lqn_path_message));
+	g_array_set_clear_func(report->messages, message_clear);
 	report->all = all ? g_ptr_array_new_with_free_func((GDestroyNotify) lqn_request_path_free) : NULL;
 	report->places = g_hash_table_new_full(hash_place, equal_place, g_free, NULL);
 	return report;
@@ -164,6 +174,7 @@ void lqn_path_report_free(struct lqn_path_report *report)
 	}
 	g_ptr_array_unref(report->groups);
 	g_array_unref(report->delays);
+	g_array_unref(report->messages);
 	if (report->all) {
 		g_ptr_array_unref(report->all);
 	}

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/model.h"
+
 /* What the thread on the path did in a piece. */
 enum lqn_path_kind {
 	LQN_PATH_CPU,		/* ran */
@@ -161,10 +163,18 @@ struct lqn_path_delay {
 	double doing[LQN_PATH_KINDS];	/* ns of it, by what was done meanwhile */
 };
 
+/* Messages from one task through a broker to another. */
+struct lqn_path_message {
+	struct lqn_message_flow flow;
+	/* nearest to the median latency, and the longest, from the producer's send to the end of the consumer's work; owned; may be NULL */
+	struct lqn_request_path *typical, *slowest;
+};
+
 struct lqn_path_report {
 	GPtrArray *groups;		/* struct lqn_path_group, owned; never NULL */
 	char *partial;			/* as in struct lqn_model; owned; NULL: of the whole trace */
 	GArray *delays;			/* struct lqn_path_delay, largest first; owned; never NULL */
+	GArray *messages;		/* struct lqn_path_message, most messages first; owned; never NULL */
 	uint64_t requests, not_tiled;	/* not_tiled must be 0 */
 	/* struct lqn_request_path *, owned; every request if they were asked for, else NULL */
 	GPtrArray *all;

@@ -61,6 +61,7 @@ struct lqn_arc {
 	int64_t sent, replied;			/* replied: 0 = not */
 	enum lqn_call_kind kind;		/* LQN_FORWARD: so seen; else decided by build.c */
 	bool second_phase, gone;		/* gone: taken back */
+	uint32_t bytes;				/* of the request; UINT32_MAX: so many or more */
 	bool polled;				/* its answer came to an event loop that waited for whatever comes */
 	bool needed;				/* of forget.c */
 };

@@ -459,6 +459,7 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 			g_queue_push_tail(&end->calls, arc);
 		}
 	}
+	arc->bytes = (uint32_t) MIN((uint64_t) arc->bytes + (uint64_t) MAX(ev->send.bytes, 0), UINT32_MAX);
 	current->last_send = end;
 	note(into, ev->send.seq)->arc = arc;
 	done_with(actor, ev->send.end, ev->send.cpu_end);

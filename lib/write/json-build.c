@@ -71,3 +71,35 @@ GString *lqn_json_print(struct json_object *object, int flags)
 	json_object_put(object);
 	return out;
 }
+
+static struct json_object *new_joined(const struct lqn_message_flow *flow)
+{
+	struct json_object *object = json_object_new_object();
+
+	for (unsigned how = 0; how < LQN_JOININGS; how++) {
+		if (flow->joined[how] > 0) {
+			lqn_json_put_count(object, lqn_joining_name((enum lqn_joining) how), flow->joined[how]);
+		}
+	}
+	return object;
+}
+
+struct json_object *lqn_json_new_flow(const struct lqn_message_flow *flow)
+{
+	struct json_object *it = json_object_new_object();
+
+	lqn_json_put_text(it, "producer", flow->producer);
+	lqn_json_put_text(it, "broker", flow->broker);
+	lqn_json_put_text(it, "consumer", flow->consumer);
+	lqn_json_put(it, "joined", new_joined(flow));
+	lqn_json_put_count(it, "apart", flow->apart);
+	lqn_json_put_number(it, "to-broker", flow->to_broker);
+	lqn_json_put_number(it, "in-broker", flow->in_broker);
+	lqn_json_put_number(it, "stored", flow->stored);
+	lqn_json_put_number(it, "to-consumer", flow->to_consumer);
+	lqn_json_put_number(it, "service-time", flow->service);
+	lqn_json_put_number(it, "latency-p50", flow->p50);
+	lqn_json_put_number(it, "latency-p95", flow->p95);
+	lqn_json_put_number(it, "latency-max", flow->max);
+	return it;
+}

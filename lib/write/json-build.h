@@ -7,6 +7,8 @@
 #include <json-c/json.h>
 #include <stdint.h>
 
+#include "model/model.h"
+
 void lqn_json_put(struct json_object *object, const char *key, struct json_object *value);
 void lqn_json_append(struct json_object *array, struct json_object *value);
 /* Text from the trace, cleaned. */
@@ -19,6 +21,8 @@ void lqn_json_put_int(struct json_object *object, const char *key, int64_t value
 void lqn_json_put_window(struct json_object *object, int64_t begin, int64_t end);
 /* As lqn_text_number() has it. */
 void lqn_json_put_number(struct json_object *object, const char *key, double value);
+/* Whose messages a service passes on to whom. */
+struct json_object *lqn_json_new_flow(const struct lqn_message_flow *flow);
 /* The text of an object, which is put away. */
 GString *lqn_json_print(struct json_object *object, int flags);
 

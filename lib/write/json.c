@@ -315,6 +315,16 @@ static struct json_object *new_checks(const struct lqn_checks *checks)
 	return object;
 }
 
+static struct json_object *new_messages(const struct lqn_model *model)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (unsigned i = 0; i < model->messages->len; i++) {
+		lqn_json_append(array, lqn_json_new_flow(&g_array_index(model->messages, struct lqn_message_flow, i)));
+	}
+	return array;
+}
+
 GString *lqn_write_json(const struct lqn_model *model)
 {
 	struct json_object *object = json_object_new_object();
@@ -329,6 +339,9 @@ GString *lqn_write_json(const struct lqn_model *model)
 	}
 	lqn_json_put(object, "processors", processors);
 	lqn_json_put(object, "blocked", new_blocked(model));
+	if (model->messages->len > 0) {
+		lqn_json_put(object, "messages", new_messages(model));
+	}
 	if (model->checks) {
 		lqn_json_put(object, "checks", new_checks(model->checks));
 	}

@@ -9,6 +9,7 @@
 #include "write/json-build.h"
 #include "write/text.h"
 
+#define MESSAGES_MAX 1000	/* flows of them, likewise */
 #define DELAYS_MAX 1000		/* largest first */
 #define PIECES_MAX 200000	/* of all requests: they become objects, all at a time */
 
@@ -103,25 +104,31 @@ static struct json_object *new_parallel(const struct lqn_request_path *path)
 	return array;
 }
 
+static struct json_object *new_pieces(const struct lqn_request_path *path)
+{
+	struct json_object *pieces = json_object_new_array();
+
+	for (unsigned i = 0; i < path->pieces->len; i++) {
+		lqn_json_append(pieces,
+			new_piece(&g_array_index(path->pieces, struct lqn_path_piece, i)));
+	}
+	return pieces;
+}
+
 static struct json_object *new_request(const struct lqn_request_path *path)
 {
 	static const char *const reasons[] = { "typical", "slow", "slowest", "sample" };
-	struct json_object *object = json_object_new_object(), *pieces = json_object_new_array();
-	struct json_object *kept = json_object_new_array();
+	struct json_object *object = json_object_new_object(), *kept = json_object_new_array();
 
 	for (unsigned i = 0; i < G_N_ELEMENTS(reasons); i++) {
 		if (path->kept >> i & 1) {
 			lqn_json_append(kept, json_object_new_string(reasons[i]));
 		}
 	}
-	for (unsigned i = 0; i < path->pieces->len; i++) {
-		lqn_json_append(pieces,
-			new_piece(&g_array_index(path->pieces, struct lqn_path_piece, i)));
-	}
 	lqn_json_put_count(object, "request", path->number);
 	lqn_json_put(object, "kept", kept);
 	lqn_json_put_window(object, path->begin, path->end);
-	lqn_json_put(object, "pieces", pieces);
+	lqn_json_put(object, "pieces", new_pieces(path));
 	lqn_json_put(object, "parallel", new_parallel(path));
 	return object;
 }
@@ -205,6 +212,35 @@ static struct json_object *new_delay(const struct lqn_path_delay *delay)
 	return object;
 }
 
+static void put_message(struct json_object *object, const char *key, const struct lqn_request_path *path)
+{
+	struct json_object *it;
+
+	if (!path) {
+		return;
+	}
+	it = json_object_new_object();
+	lqn_json_put_window(it, path->begin, path->end);
+	lqn_json_put(it, "pieces", new_pieces(path));
+	lqn_json_put(object, key, it);
+}
+
+static struct json_object *new_messages(const struct lqn_path_report *report)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (unsigned i = 0; i < MIN(report->messages->len, MESSAGES_MAX); i++) {
+		const struct lqn_path_message *message =
+			&g_array_index(report->messages, struct lqn_path_message, i);
+		struct json_object *it = lqn_json_new_flow(&message->flow);
+
+		put_message(it, "typical", message->typical);
+		put_message(it, "slowest", message->slowest);
+		lqn_json_append(array, it);
+	}
+	return array;
+}
+
 GString *lqn_write_path_json(const struct lqn_path_report *report)
 {
 	struct json_object *object = json_object_new_object();
@@ -227,5 +263,8 @@ GString *lqn_write_path_json(const struct lqn_path_report *report)
 			new_delay(&g_array_index(report->delays, struct lqn_path_delay, i)));
 	}
 	lqn_json_put(object, "delays", delays);
+	if (report->messages->len > 0) {
+		lqn_json_put(object, "messages", new_messages(report));
+	}
 	return lqn_json_print(object, JSON_C_TO_STRING_NOSLASHESCAPE);
 }

@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "write/path-words.h"
+#include "write/summary.h"
 #include "write/text.h"
 
 enum { NAME_WIDTH = 24, DETAIL_WIDTH = 48, WORDS_WIDTH = 90 };
@@ -265,7 +266,7 @@ static char *words_of(const GArray *pieces, unsigned first, unsigned n)
 	return lqn_path_piece_words(&main);
 }
 
-static void write_pieces(GString *out, const struct lqn_request_path *request)
+void lqn_paths_pieces(GString *out, const struct lqn_request_path *request)
 {
 	struct lqn_table table;
 
@@ -324,7 +325,7 @@ static void write_request(GString *out, const char *title, const struct lqn_requ
 	lqn_text_append_instant(out, request->begin);
 	g_string_append_printf(
 		out, " on, client thread %" PRIu32 "\n\n", (uint32_t) request->thread);
-	write_pieces(out, request);
+	lqn_paths_pieces(out, request);
 	write_parallel(out, request);
 }
 
@@ -490,6 +491,7 @@ GString *lqn_write_paths(const struct lqn_path_report *report)
 		"  disk       a device served its request; disk queue: it served another's first\n"
 		"  sleep, network   it waited for a timer, a message under way\n"
 		"  queue      the message had come, nobody had taken it yet: who took it was busy\n"
+		"  broker     a message had been published, and the broker not delivered it yet\n"
 		"  untraced   it waited for somebody whom the trace does not show\n"
 		"  other      it waited, the detail says for what; unknown: nothing explains it\n");
 
@@ -511,5 +513,6 @@ GString *lqn_write_paths(const struct lqn_path_report *report)
 	for (unsigned i = 0; i < report->groups->len; i++) {
 		write_group(out, g_ptr_array_index(report->groups, i));
 	}
+	lqn_paths_messages(out, report);
 	return out;
 }

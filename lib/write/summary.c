@@ -528,6 +528,7 @@ GString *lqn_write_summary(const struct lqn_model *model, const struct lqn_path_
 		print_paths(out, report);
 		print_delays(out, report);
 	}
+	lqn_summary_messages(out, model);
 	print_blocked(out, model);
 	print_hidden(out, model);
 	print_background(out, model);
