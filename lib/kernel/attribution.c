@@ -6,6 +6,9 @@
 
 #define TID_OPEN (-2)	/* the next switch of the CPU will tell */
 #define NONE UINT64_MAX
+#define SIZE_MIN 64
+
+G_STATIC_ASSERT((LQN_ATTRIBUTION_MAX & (LQN_ATTRIBUTION_MAX - 1)) == 0);
 
 struct slot {
 	struct lqn_record rec;
@@ -21,7 +24,8 @@ struct cpu {
 struct lqn_attribution {
 	lqn_attribution_func func;
 	void *payload;
-	struct slot *slots;	/* owned; a ring of LQN_ATTRIBUTION_MAX */
+	struct slot *slots;	/* owned; a ring */
+	uint64_t size;		/* of the ring, a power of two: no larger than ever needed, for the caches */
 	/* positions count on for ever; modulo the ring's size they are indices */
 	uint64_t head, count;
 	GArray *cpus;		/* struct cpu; owned */
@@ -33,14 +37,15 @@ struct lqn_attribution *lqn_attribution_new(lqn_attribution_func func, void *pay
 
 	at->func = func;
 	at->payload = payload;
-	at->slots = g_new(struct slot, LQN_ATTRIBUTION_MAX);
+	at->size = SIZE_MIN;
+	at->slots = g_new(struct slot, at->size);
 	at->cpus = g_array_new(FALSE, FALSE, sizeof(struct cpu));
 	return at;
 }
 
 static struct slot *slot_at(struct lqn_attribution *at, uint64_t position)
 {
-	return &at->slots[position % LQN_ATTRIBUTION_MAX];
+	return &at->slots[position & (at->size - 1)];
 }
 
 void lqn_attribution_free(struct lqn_attribution *at)
@@ -84,6 +89,18 @@ static void pop(struct lqn_attribution *at)
 	at->func(at->payload, &slot->rec, slot->tid);
 }
 
+static void grow(struct lqn_attribution *at)
+{
+	struct slot *slots = g_new(struct slot, 2 * at->size);
+
+	for (uint64_t p = at->head; p < at->head + at->count; p++) {
+		slots[p & (2 * at->size - 1)] = *slot_at(at, p);
+	}
+	g_free(at->slots);
+	at->slots = slots;
+	at->size *= 2;
+}
+
 /*
  * The oldest record waits longer than the ring allows. Only it goes by the expected name: those
  * behind it on its CPU may still be told by a switch.
@@ -112,6 +129,8 @@ void lqn_attribution_push(struct lqn_attribution *at, struct lqn_record *rec)
 
 	if (at->count == LQN_ATTRIBUTION_MAX) {
 		force(at);
+	} else if (at->count == at->size) {
+		grow(at);
 	}
 	position = at->head + at->count++;
 	slot = slot_at(at, position);

@@ -178,13 +178,16 @@ struct lqn_cpu_use {
 	int64_t begin, end, idle, hardirq, softirq;
 };
 
+#define LQN_PARTY_FRONT 64
+
 struct lqn_party {			/* a host */
 	const char *name;		/* interned */
 	unsigned number;
 	struct lqn_keep *keep;		/* of the analysis; borrowed */
 	GHashTable *actors;		/* key -> struct lqn_actor, owned */
-	struct lqn_actor *last_actor;	/* that was asked for; one event tells of few */
-	struct lqn_end *last_end;
+	/* in front of the tables, by the lowest bits of their keys; NULL: nobody was asked for */
+	struct lqn_actor *front_actors[LQN_PARTY_FRONT];
+	struct lqn_end *front_ends[LQN_PARTY_FRONT];
 	GPtrArray *by_age;		/* the same, in order of appearance; borrowed */
 	GHashTable *units;		/* pid -> struct lqn_unit, owned */
 	GHashTable *ends;		/* id -> struct lqn_end, owned */

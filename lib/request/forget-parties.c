@@ -6,6 +6,8 @@
  */
 #include "internal.h"
 
+#include <string.h>
+
 static void need_actor(struct lqn_actor *actor)
 {
 	if (actor) {
@@ -257,7 +259,7 @@ static void forget_actors(struct lqn_analysis *a, struct lqn_party *host)
 		}
 	}
 	/* only now: parents were asked */
-	host->last_actor = NULL;
+	memset(host->front_actors, 0, sizeof(host->front_actors));
 	g_hash_table_iter_init(&iter, host->actors);
 	while (g_hash_table_iter_next(&iter, NULL, &value)) {
 		struct lqn_actor *actor = value;
@@ -287,7 +289,7 @@ uint64_t lqn_parties_forget(struct lqn_analysis *a)
 	for (guint i = 0; i < a->hosts->len; i++) {
 		struct lqn_party *host = a->hosts->pdata[i];
 
-		host->last_end = NULL;
+		memset(host->front_ends, 0, sizeof(host->front_ends));
 		g_hash_table_foreach_remove(host->ends, end_goes, a);
 		forget_actors(a, host);
 	}

@@ -131,7 +131,7 @@ struct lqn_actor *lqn_party_find_actor(const struct lqn_party *host, uint64_t ke
 
 struct lqn_actor *lqn_party_actor(struct lqn_party *host, uint64_t key)
 {
-	struct lqn_actor *actor = host->last_actor;
+	struct lqn_actor **front = &host->front_actors[key % LQN_PARTY_FRONT], *actor = *front;
 
 	if (actor && actor->key == key) {
 		return actor;
@@ -150,13 +150,13 @@ struct lqn_actor *lqn_party_actor(struct lqn_party *host, uint64_t key)
 		lqn_keep_add(host->keep, sizeof(*actor));
 		g_ptr_array_add(host->by_age, actor);
 	}
-	host->last_actor = actor;
+	*front = actor;
 	return actor;
 }
 
 struct lqn_end *lqn_party_end(struct lqn_party *host, uint64_t id)
 {
-	struct lqn_end *end = host->last_end;
+	struct lqn_end **front = &host->front_ends[id % LQN_PARTY_FRONT], *end = *front;
 
 	if (end && end->id == id) {
 		return end;
@@ -172,7 +172,7 @@ struct lqn_end *lqn_party_end(struct lqn_party *host, uint64_t id)
 		g_hash_table_insert(host->ends, &end->id, end);
 		lqn_keep_add(host->keep, sizeof(*end));
 	}
-	host->last_end = end;
+	*front = end;
 	return end;
 }
 

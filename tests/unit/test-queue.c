@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What comes nearly in order is taken in order. */
+/* What comes nearly in order is taken in order; memory of what comes and goes. */
+#include <string.h>
+
 #include "request/queue.h"
+#include "request/region.h"
 
 #include "suite.h"
 
@@ -103,5 +106,46 @@ START_TEST(a_window_slides_for_ever)
 }
 END_TEST
 
-SUITE("queue", who_is_little_late_needs_no_heap, who_is_late_is_still_in_order,
+/* Takes `n` things of `size` bytes, zeroed and apart, and fills them. */
+static void take_many(struct lqn_region *region, char **things, guint n, size_t size)
+{
+	static const char zero[LQN_REGION_MAX];
+
+	for (guint i = 0; i < n; i++) {
+		things[i] = lqn_region_alloc0(region, size);
+		ck_assert_int_eq(memcmp(things[i], zero, size), 0);
+		ck_assert_uint_eq((uintptr_t) things[i] % sizeof(uint64_t), 0);
+		memset(things[i], (int) (i % 255) + 1, size);
+	}
+	for (guint i = 0; i < n; i++) {
+		ck_assert_int_eq(things[i][0], (char) (i % 255 + 1));
+		ck_assert_int_eq(things[i][size - 1], (char) (i % 255 + 1));
+	}
+}
+
+START_TEST(memory_that_was_given_back_is_used_again)
+{
+	static char *things[MANY];
+	static const size_t sizes[] = { 8, 100, LQN_REGION_MAX };
+	struct lqn_region region;
+	guint blocks = 0;
+
+	lqn_region_init(&region);
+	for (guint round = 0; round < 3; round++) {
+		for (guint k = 0; k < G_N_ELEMENTS(sizes); k++) {
+			take_many(&region, things, MANY, sizes[k]);
+			for (guint i = 0; i < MANY; i++) {
+				lqn_region_free(&region, things[i], sizes[k]);
+			}
+		}
+#ifndef __SANITIZE_ADDRESS__
+		ck_assert(round == 0 || region.blocks->len == blocks);
+#endif
+		blocks = region.blocks->len;
+	}
+	lqn_region_clear(&region);
+}
+END_TEST
+
+SUITE("queue", who_is_little_late_needs_no_heap, who_is_late_is_still_in_order, memory_that_was_given_back_is_used_again,
 	equals_are_taken_by_rank_then_as_they_came, a_window_slides_for_ever)
