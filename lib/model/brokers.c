@@ -3,15 +3,14 @@
 /*
  * Messages that a service passes on: published by one, delivered to another later, on another connection, by whatever thread. The
  * model needs no more than their numbers; the path of a message needs to know which of those published a delivery is. Best
- * known is it by what programs tell of it (spans, keys). Else it is the one that the broker worked for as it delivered, if that is the
+ * known is it by what programs tell of it (spans). Else it is the one that the broker worked for as it delivered, if that is the
  * oldest that it can be; where both differ, as when a queue has built up and one message pushes the next, the oldest. Which it
  * can be is told by sizes, too: what a broker adds to a message is the same for all of one consumer.
  */
 #include "build.h"
 
-#include <string.h>
-
-#define AGREE 0.8		/* of those with a context, that must be the oldest as well, for order to count */
+#define AGREE 0.8		/* of those with a context, that are the oldest as well: else order does not count, if … */
+#define AT_ONCE 0.9		/* … so many of what comes in are delivered, to one or several, as they are worked on */
 #define WINDOW 1024		/* messages looked through for the oldest of the right size */
 #define SEVERAL 1.5		/* deliveries of a message, from which on each consumer has all */
 #define UNINTERRUPTIBLE 2	/* a thread's state as it waits for a device */
@@ -80,6 +79,18 @@ static int64_t awake_since(const struct lqn_actor *actor, int64_t ts)
 	return INT64_MIN;
 }
 
+/* The thread that sent a delivery; who worked on it then, if that was not seen. */
+static const struct lqn_actor *sender_of(const struct lqn_delivery *delivery)
+{
+	const struct lqn_invocation *received = lqn_final(delivery->delivered->callee);
+	const GArray *receipts = received->actor->receipts;
+	guint before = receipts ? LQN_COUNT_UNTIL(receipts, struct lqn_receipt, end, received->begin - 1) : 0;
+	const struct lqn_receipt *it = receipts && before < receipts->len ?
+		&g_array_index(receipts, struct lqn_receipt, before) : NULL;
+
+	return it && it->sent == delivery->delivered->sent && it->sender ? it->sender : lqn_final(delivery->delivered->caller)->actor;
+}
+
 struct lqn_delivery_times lqn_delivery_times(const struct lqn_delivery *delivery)
 {
 	const struct lqn_invocation *taken = lqn_final(delivery->published->callee);
@@ -94,9 +105,8 @@ struct lqn_delivery_times lqn_delivery_times(const struct lqn_delivery *delivery
 		at.stored = at.fetched = at.taken;
 	} else {
 		at.stored = CLAMP(taken->replied > 0 ? taken->replied : taken->end, at.taken, at.delivered);
-		/* to an acknowledgement the broker may go on with what it did long before */
-		at.fetched = CLAMP(passed->begin > at.stored ? passed->begin : awake_since(passed->actor, at.delivered), at.stored,
-			at.delivered);
+		/* to an acknowledgement the broker may go on with what it did long before: the last run of its thread counts */
+		at.fetched = CLAMP(MAX(passed->begin, awake_since(sender_of(delivery), at.delivered)), at.stored, at.delivered);
 	}
 	at.received = MAX(received->begin, at.delivered);
 	at.done = MAX(received->replied > 0 ? received->replied : received->end, at.received);
@@ -276,6 +286,78 @@ static uint64_t bit_of(const struct consumer *consumer)
 	return UINT64_C(1) << MIN(consumer->queue, 63);
 }
 
+/* ---- by what programs tell ---- */
+
+static guint hash_told(gconstpointer data)
+{
+	const struct lqn_told_message *told = data;
+
+	return (guint) ((told->trace * 31 + told->span) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
+static gboolean equal_told(gconstpointer a, gconstpointer b)
+{
+	const struct lqn_told_message *x = a, *y = b;
+
+	return x->trace == y->trace && x->span == y->span;
+}
+
+/* The call to the broker that was sent within the producer's span, else next to it; NULL: none. */
+static struct lqn_arc *sent_by(const struct broker *broker, const struct lqn_told_message *told)
+{
+	struct lqn_arc *nearest = NULL;
+	int64_t least = INT64_MAX;
+
+	for (struct lqn_arc *arc = lqn_final(told->work)->arcs; arc; arc = arc->next) {
+		int64_t off = arc->sent < told->begin ? told->begin - arc->sent : MAX(arc->sent - told->end, 0);
+
+		if (off < least && publication_of(broker, arc)) {
+			nearest = arc;
+			least = off;
+		}
+	}
+	return nearest;
+}
+
+/* Joins what consumers' spans say; one delivery may hold several messages. */
+static void join_told(const struct lqn_analysis *a, struct broker *broker)
+{
+	g_autoptr(GHashTable) senders = g_hash_table_new(hash_told, equal_told);
+	g_autoptr(GHashTable) index = g_hash_table_new(g_direct_hash, g_direct_equal);
+
+	for (guint i = 0; i < a->told->len; i++) {
+		struct lqn_told_message *told = &g_array_index(a->told, struct lqn_told_message, i);
+
+		if (told->sent) {
+			g_hash_table_add(senders, told);
+		}
+	}
+	for (guint i = 0; i < broker->deliveries->len && a->told->len > 0; i++) {
+		g_hash_table_insert(index, g_array_index(broker->deliveries, struct lqn_delivery, i).delivered, GUINT_TO_POINTER(i + 1));
+	}
+	for (guint i = 0; i < a->told->len; i++) {
+		struct lqn_told_message *told = &g_array_index(a->told, struct lqn_told_message, i);
+		struct lqn_arc *delivered = told->sent ? NULL : lqn_final(told->work)->request;
+		guint number = GPOINTER_TO_UINT(g_hash_table_lookup(index, delivered));
+		const struct lqn_told_message *sender = number > 0 ? g_hash_table_lookup(senders, told) : NULL;
+		struct lqn_arc *published = sender ? sent_by(broker, sender) : NULL;
+		struct lqn_delivery *delivery, joined = { published, delivered, LQN_JOINED_SPANS, true };
+
+		if (!published) {
+			continue;
+		}
+		delivery = &g_array_index(broker->deliveries, struct lqn_delivery, number - 1);
+		if (!delivery->told) {
+			*delivery = joined;
+		} else if (delivery->published != published) {
+			g_array_append_val(broker->deliveries, joined);
+		}
+	}
+	g_array_sort(broker->deliveries, by_sent);
+}
+
+/* ---- by context and order ---- */
+
 /* The oldest publication that the delivery may be of: not delivered yet from the consumer's queue. NULL: none. */
 static struct publication *oldest(const struct broker *broker, const struct consumer *consumer, const struct lqn_arc *delivered)
 {
@@ -298,28 +380,39 @@ static struct publication *oldest(const struct broker *broker, const struct cons
 	return NULL;
 }
 
+/* Publications that have the size of some delivery, less what is added: others ask for something else. */
+static guint count_fitting(const struct broker *broker)
+{
+	g_autoptr(GHashTable) sizes = g_hash_table_new(g_direct_hash, g_direct_equal);
+	guint fitting = 0;
+
+	for (guint i = 0; i < broker->deliveries->len; i++) {
+		const struct lqn_arc *delivered = g_array_index(broker->deliveries, struct lqn_delivery, i).delivered;
+		const struct consumer *consumer = consumer_of(broker, delivered->callee, false);
+
+		if (consumer->added == INT64_MIN) {
+			return broker->publications->len;
+		}
+		g_hash_table_add(sizes, GUINT_TO_POINTER((guint) (delivered->bytes - consumer->added)));
+	}
+	for (guint i = 0; i < broker->publications->len; i++) {
+		const struct lqn_arc *arc = g_array_index(broker->publications, struct publication, i).arc;
+
+		fitting += g_hash_table_contains(sizes, GUINT_TO_POINTER(arc->bytes));
+	}
+	return fitting;
+}
+
 /* Whether consumers share a queue: there are about as many deliveries as publications that can be theirs. */
 static void set_queues(struct broker *broker)
 {
-	guint fitting = 0;
+	bool several = (double) broker->deliveries->len >= SEVERAL * MAX(count_fitting(broker), 1);
 
-	for (guint i = 0; i < broker->publications->len; i++) {
-		/* of a delivery the publication may be, whose size is that of the publication and what is added */
-		const struct lqn_arc *arc = g_array_index(broker->publications, struct publication, i).arc;
-		bool fit = false;
-
-		for (const struct lqn_arc *it = lqn_final(arc->callee)->arcs; it && !fit; it = it->next) {
-			const struct consumer *consumer = it->callee ? consumer_of(broker, it->callee, false) : NULL;
-
-			fit = consumer && fits(consumer, arc, it);
-		}
-		fitting += fit;
-	}
 	for (guint i = 0; i < broker->consumers->len; i++) {
 		struct consumer *it = &g_array_index(broker->consumers, struct consumer, i);
 
 		it->next = 0;
-		it->queue = (double) broker->deliveries->len >= SEVERAL * MAX(fitting, 1) ? i : 0;
+		it->queue = several ? i : 0;
 	}
 }
 
@@ -369,152 +462,75 @@ static void join_all(struct broker *broker, bool in_order, guint *contexts, guin
 	for (guint i = 0; i < broker->deliveries->len; i++) {
 		struct lqn_delivery *delivery = &g_array_index(broker->deliveries, struct lqn_delivery, i);
 
+		if (delivery->told) {
+			publication_of(broker, delivery->published)->delivered |=
+				bit_of(consumer_of(broker, delivery->delivered->callee, false));
+			continue;
+		}
 		delivery->published = NULL;
 		*contexts += tells(broker, delivery->delivered);
 		*agreeing += join(broker, in_order, delivery);
 	}
 }
 
-static void join_broker(struct broker *broker)
+/* Share of what comes in of which something is delivered while the broker works on it: nothing, or next to nothing, is stored. */
+static double at_once(const struct broker *broker)
+{
+	g_autoptr(GHashTable) contexts = g_hash_table_new(g_direct_hash, g_direct_equal);
+
+	for (guint i = 0; i < broker->deliveries->len; i++) {
+		struct lqn_arc *context = context_of(g_array_index(broker->deliveries, struct lqn_delivery, i).delivered);
+
+		if (context) {
+			g_hash_table_add(contexts, context);
+		}
+	}
+	return (double) g_hash_table_size(contexts) / MAX(broker->publications->len, 1);
+}
+
+static void join_broker(const struct lqn_analysis *a, struct broker *broker)
 {
 	guint contexts, agreeing;
 
 	for (guint i = 0; i < broker->consumers->len; i++) {
 		learn_sizes(broker, &g_array_index(broker->consumers, struct consumer, i));
 	}
+	join_told(a, broker);
 	set_queues(broker);
 	join_all(broker, true, &contexts, &agreeing);
-	if (agreeing < AGREE * contexts) {
-		/* what comes in goes out by rules of its own, as to all and to one in turn: order tells nothing */
+	if (agreeing < AGREE * contexts && at_once(broker) >= AT_ONCE) {
+		/* what comes in goes out by rules of its own, as some to all and some in turn: order tells nothing */
 		forget_deliveries(broker);
 		join_all(broker, false, &contexts, &agreeing);
 	}
 }
 
-/* ---- what comes of it ---- */
-
-struct tally {
-	struct lqn_message_flow flow;
-	GArray *latencies;		/* double, s; owned */
-};
-
-static void tally_free(gpointer data)
-{
-	struct tally *tally = data;
-
-	g_array_unref(tally->latencies);
-	g_free(tally);
-}
-
-static struct tally *tally_of(GPtrArray *tallies, const struct lqn_delivery *delivery, const struct broker *broker)
-{
-	const char *producer = service_of(delivery->published->caller), *consumer = service_of(delivery->delivered->callee);
-	struct tally *tally;
-
-	for (guint i = 0; i < tallies->len; i++) {
-		tally = tallies->pdata[i];
-		if (tally->flow.producer == producer && tally->flow.consumer == consumer && tally->flow.broker == broker->name) {
-			return tally;
-		}
-	}
-	tally = g_new0(struct tally, 1);
-	tally->flow.producer = producer;
-	tally->flow.broker = broker->name;
-	tally->flow.consumer = consumer;
-	tally->latencies = g_array_new(FALSE, FALSE, sizeof(double));
-	g_ptr_array_add(tallies, tally);
-	return tally;
-}
-
-static void count(struct tally *tally, const struct lqn_delivery *delivery)
-{
-	const struct lqn_delivery_times at = lqn_delivery_times(delivery);
-	struct lqn_message_flow *flow = &tally->flow;
-	double latency = (double) (at.received - at.published) / 1e9;
-
-	flow->joined[delivery->how]++;
-	flow->to_broker += (double) (at.taken - at.published) / 1e9;
-	flow->in_broker += (double) (at.delivered - at.taken) / 1e9;
-	flow->stored += (double) (at.fetched - at.stored) / 1e9;
-	flow->to_consumer += (double) (at.received - at.delivered) / 1e9;
-	flow->service += (double) (at.done - at.received) / 1e9;
-	g_array_append_val(tally->latencies, latency);
-}
-
-static gint by_value(gconstpointer a, gconstpointer b)
-{
-	double x = *(const double *) a, y = *(const double *) b;
-
-	return x < y ? -1 : x > y;
-}
-
-static void conclude(struct tally *tally)
-{
-	struct lqn_message_flow *flow = &tally->flow;
-	double *const sums[] = { &flow->to_broker, &flow->in_broker, &flow->stored, &flow->to_consumer, &flow->service };
-	const double *latencies = (const double *) (void *) tally->latencies->data;
-	guint n = tally->latencies->len;
-
-	for (guint i = 0; i < G_N_ELEMENTS(sums); i++) {
-		*sums[i] /= n;
-	}
-	g_array_sort(tally->latencies, by_value);
-	flow->p50 = latencies[n / 2];
-	flow->p95 = latencies[MIN((guint) (0.95 * n), n - 1)];
-	flow->max = latencies[n - 1];
-}
-
-static gint by_messages(gconstpointer a, gconstpointer b)
-{
-	const struct tally *x = *(struct tally *const *) a, *y = *(struct tally *const *) b;
-	int order;
-
-	if (x->latencies->len != y->latencies->len) {
-		return x->latencies->len > y->latencies->len ? -1 : 1;
-	}
-	order = strcmp(x->flow.broker, y->flow.broker);
-	order = order ? order : strcmp(x->flow.producer, y->flow.producer);
-	return order ? order : strcmp(x->flow.consumer, y->flow.consumer);
-}
-
-/* Deliveries that are no known message's, by consumer: each of its flows tells of all. */
-static void count_apart(const struct lqn_build *build, const struct broker *broker, GPtrArray *tallies)
-{
-	for (guint i = 0; i < broker->deliveries->len; i++) {
-		const struct lqn_delivery *it = &g_array_index(broker->deliveries, struct lqn_delivery, i);
-
-		for (guint k = 0; !it->published && lqn_in_window(build, it->delivered->sent) && k < tallies->len; k++) {
-			struct lqn_message_flow *flow = &((struct tally *) tallies->pdata[k])->flow;
-
-			flow->apart += flow->broker == broker->name && flow->consumer == service_of(it->delivered->callee);
-		}
-	}
-}
+/* ---- all of them ---- */
 
 void lqn_build_brokers(struct lqn_build *build)
 {
-	g_autoptr(GPtrArray) brokers = find_brokers(build->a), tallies = g_ptr_array_new_with_free_func(tally_free);
+	g_autoptr(GPtrArray) brokers = find_brokers(build->a), flows = lqn_message_flows_new();
 
 	build->deliveries = g_array_new(FALSE, FALSE, sizeof(struct lqn_delivery));
 	for (guint i = 0; i < brokers->len; i++) {
 		struct broker *broker = brokers->pdata[i];
 
-		join_broker(broker);
+		join_broker(build->a, broker);
 		for (guint k = 0; k < broker->deliveries->len; k++) {
 			const struct lqn_delivery *it = &g_array_index(broker->deliveries, struct lqn_delivery, k);
 
 			if (it->published && lqn_in_window(build, it->published->sent) && !lqn_final(it->published->caller)->clutter) {
 				g_array_append_vals(build->deliveries, it, 1);
-				count(tally_of(tallies, it, broker), it);
+				lqn_message_flows_add(flows, it);
 			}
 		}
-		count_apart(build, broker, tallies);
-	}
-	g_ptr_array_sort(tallies, by_messages);
-	for (guint i = 0; i < tallies->len; i++) {
-		struct tally *tally = tallies->pdata[i];
+		for (guint k = 0; k < broker->deliveries->len; k++) {
+			const struct lqn_delivery *it = &g_array_index(broker->deliveries, struct lqn_delivery, k);
 
-		conclude(tally);
-		g_array_append_val(build->model->messages, tally->flow);
+			if (!it->published && lqn_in_window(build, it->delivered->sent)) {
+				lqn_message_flows_add_apart(flows, it);
+			}
+		}
 	}
+	lqn_message_flows_take(flows, build->model->messages);
 }

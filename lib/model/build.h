@@ -53,6 +53,7 @@ struct lqn_service {
 struct lqn_delivery {
 	struct lqn_arc *published, *delivered;	/* published: NULL: not known which it is */
 	enum lqn_joining how;
+	bool told;			/* by programs: no rule doubts it */
 };
 
 /* When what became of a message: ns, in order. */
@@ -136,6 +137,13 @@ void lqn_build_blocked(struct lqn_build *build);
 /* brokers.c: messages that services pass on asynchronously, and from whom they were. */
 void lqn_build_brokers(struct lqn_build *build);
 struct lqn_delivery_times lqn_delivery_times(const struct lqn_delivery *delivery);
+/* flows.c: sums of what became of messages; free with g_ptr_array_unref(). */
+GPtrArray *lqn_message_flows_new(void);
+void lqn_message_flows_add(GPtrArray *flows, const struct lqn_delivery *delivery);
+/* A delivery that is no known message's: counted with all flows to that consumer. */
+void lqn_message_flows_add_apart(GPtrArray *flows, const struct lqn_delivery *delivery);
+/* Appends struct lqn_message_flow, most messages first. */
+void lqn_message_flows_take(GPtrArray *flows, GArray *messages);
 /* cycles.c: takes out calls that would make the solver refuse the model. */
 void lqn_build_break_cycles(struct lqn_build *build);
 /* A line for the reader of the model. */

@@ -97,7 +97,7 @@ void lqn_model_free(struct lqn_model *model)
 const char *lqn_joining_name(enum lqn_joining how)
 {
 	static const char *const names[] = {
-		[LQN_JOINED_SPANS] = "spans", [LQN_JOINED_KEY] = "key", [LQN_JOINED_CONTEXT] = "context", [LQN_JOINED_ORDER] = "order",
+		[LQN_JOINED_SPANS] = "spans", [LQN_JOINED_CONTEXT] = "context", [LQN_JOINED_ORDER] = "order",
 	};
 
 	return names[how];

@@ -96,12 +96,11 @@ struct lqn_window {			/* [begin, end), ns */
 /* By what a delivery is known to be of a message that was published. */
 enum lqn_joining {
 	LQN_JOINED_SPANS,		/* a consumer's span names the producer's: certain */
-	LQN_JOINED_KEY,			/* both told of the same key: certain */
 	LQN_JOINED_CONTEXT,		/* the broker delivered while it worked for who published: inferred */
 	LQN_JOINED_ORDER,		/* first published, first delivered: hypothesised */
 	LQN_JOININGS
 };
-/* `spans`, `key`, `context`, `order`. */
+/* `spans`, `context`, `order`. */
 const char *lqn_joining_name(enum lqn_joining how);
 
 /* Messages from one task through another to a third; times in s, means over those joined in the window. */

@@ -37,6 +37,7 @@ struct lqn_analysis *lqn_analysis_new(const struct lqn_options *options)
 	a->links = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	a->invocations = g_ptr_array_new();
 	a->arcs = g_ptr_array_new();
+	a->told = g_array_new(FALSE, FALSE, sizeof(struct lqn_told_message));
 	a->samples = g_array_new(FALSE, FALSE, sizeof(struct lqn_hold_sample));
 	a->flows = lqn_flows_new();
 	a->spans = lqn_spans_new();
@@ -56,6 +57,7 @@ void lqn_analysis_free(struct lqn_analysis *a)
 	}
 	g_ptr_array_free(a->invocations, TRUE);
 	g_ptr_array_free(a->arcs, TRUE);
+	g_array_free(a->told, TRUE);
 	g_array_free(a->samples, TRUE);
 	g_hash_table_destroy(a->flows);
 	lqn_spans_free(a->spans);

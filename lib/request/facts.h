@@ -72,6 +72,14 @@ struct lqn_lock_wait {
 	int64_t wait, latency;		/* ns blocked; of which runnable beside an idle CPU */
 };
 
+/* A program says that in this work it has sent a message, or had one that another has sent. */
+struct lqn_told_message {
+	uint64_t trace, span;		/* of who sent it */
+	int64_t begin, end;		/* ns by the kernel's clock: the span's */
+	struct lqn_invocation *work;
+	bool sent, certain;
+};
+
 /* How a context without a request began. */
 enum lqn_origin { LQN_ORIGIN_UNKNOWN, LQN_ORIGIN_TIMER, LQN_ORIGIN_HANDOVER, LQN_ORIGIN_REPLY, LQN_ORIGIN_LOOP };
 
@@ -279,6 +287,7 @@ struct lqn_analysis {
 	GHashTable *links;			/* name -> struct lqn_end whose other end is looked for */
 	GPtrArray *invocations;			/* struct lqn_invocation, owned, in order of begin as worked on */
 	GPtrArray *arcs;			/* struct lqn_arc, owned */
+	GArray *told;				/* struct lqn_told_message, as their traces were complete; owned */
 	GArray *samples;			/* struct lqn_hold_sample, owned */
 	GHashTable *flows;			/* struct lqn_flow -> GArray of struct lqn_packet sent on it; owned */
 	struct lqn_spans *spans;		/* owned */

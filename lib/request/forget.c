@@ -223,6 +223,15 @@ static void sweep(struct lqn_analysis *a)
 	}
 	g_array_set_size(a->samples, n);
 	n = 0;
+	for (guint i = 0; i < a->told->len; i++) {
+		const struct lqn_told_message *told = &g_array_index(a->told, struct lqn_told_message, i);
+
+		if (told->work->needed) {
+			g_array_index(a->told, struct lqn_told_message, n++) = *told;
+		}
+	}
+	g_array_set_size(a->told, n);
+	n = 0;
 	for (guint i = 0; i < a->invocations->len; i++) {
 		struct lqn_invocation *it = a->invocations->pdata[i];
 

@@ -238,6 +238,19 @@ static struct lqn_invocation *join_span(struct lqn_analysis *a, const struct lqn
 	return span->service ? join_by_service(a, host, span, parent) : NULL;
 }
 
+/* Spans of producers and consumers tell of messages: the consumer's names the producer's as its parent. */
+static void tell_message(struct lqn_analysis *a, const struct lqn_span *span, struct lqn_invocation *work)
+{
+	bool sent = span->kind == LQN_SPAN_PRODUCER;
+	struct lqn_told_message told = { span->key.trace, sent ? span->key.span : span->parent, span->begin + a->spans->ahead,
+		span->end + a->spans->ahead, work, sent, span->evidence == LQN_CERTAIN };
+
+	if (sent || (span->kind == LQN_SPAN_CONSUMER && span->parent)) {
+		g_array_append_val(a->told, told);
+		lqn_keep_add(&a->keep, sizeof(told));
+	}
+}
+
 static void join_trace(struct lqn_analysis *a, struct trace *trace)
 {
 	g_autoptr(GHashTable) joined = g_hash_table_new(hash_key, equal_key);
@@ -249,6 +262,7 @@ static void join_trace(struct lqn_analysis *a, struct trace *trace)
 
 		if (it) {
 			g_hash_table_insert(joined, &span->key, it);
+			tell_message(a, span, it);
 		}
 	}
 	g_array_set_size(trace->ended, 0);

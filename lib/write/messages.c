@@ -54,7 +54,7 @@ void lqn_paths_messages(GString *out, const struct lqn_path_report *report)
 	}
 	g_string_append(out, "\n== Messages that are passed on, ms: from the producer's send until the consumer works "
 		"on it ==\n\n"
-		"  known by   what says whose message a delivery is: spans, key (certain), context: the broker\n"
+		"  known by   what says whose message a delivery is: spans (told by programs), context: the broker\n"
 		"             delivered it while it worked for the producer (inferred), order (hypothesised)\n"
 		"  stored     that part of the time in the broker in which nobody worked on it\n\n");
 	lqn_table_init(&table, "lllrrrrrrrrrl");

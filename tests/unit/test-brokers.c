@@ -224,5 +224,65 @@ START_TEST(what_was_published_before_the_trace_is_nobodys)
 }
 END_TEST
 
-SUITE("brokers", what_is_passed_on_in_one_go_is_known_by_its_context, what_lay_in_a_broker_is_known_by_order_and_size,
+/* A span of that kind begins or ends; who had message `id` names who sent it as its parent. */
+static void tell(int thread, const char *kind, int id, bool begin)
+{
+	bool sent = kind[0] == 'p';
+	g_autofree char *text = g_strdup_printf("span thread=%d trace=%d span=%d parent=%d at=%ldu begin=%d kind=%s name=x", thread, id,
+		sent ? 1 : 2, sent ? 0 : 1, t.now, begin, kind);
+	struct lqn_event ev = feed_parse_event(text);
+
+	g_array_append_val(t.events, ev);
+}
+
+static void publish(int from, int fd, int id)
+{
+	tell(from, "producer", id, true);
+	send(from, 5, 64, BROKER, "epoll_wait", 1);
+	take(fd, 64);
+	tell(from, "producer", id, false);
+	talk_work(&t, 10);
+}
+
+static void deliver(int id)
+{
+	send(BROKER, 9, 80, CONSUMER, "recvfrom", 1);
+	talk_work(&t, 2);
+	tell(CONSUMER, "consumer", id, true);
+	talk_work(&t, 20);
+	tell(CONSUMER, "consumer", id, false);
+	talk_await(&t, CONSUMER, "recvfrom", 6);
+	talk_work(&t, 10);
+}
+
+/* The broker prefers the second producer: neither context nor order tells whose a delivery is. */
+START_TEST(spans_of_producer_and_consumer_name_the_message)
+{
+	uint64_t by_spans = 0;
+
+	start(2, 1);
+	for (int i = 0; i < MESSAGES; i++) {
+		publish(PRODUCER, 7, 2 * i + 1);
+		talk_await(&t, BROKER, "epoll_wait", 20);
+		talk_work(&t, 100);
+		publish(PRODUCER_2, 8, 2 * i + 2);
+		deliver(2 * i + 2);
+		deliver(2 * i + 1);
+		talk_await(&t, BROKER, "epoll_wait", 20);
+		talk_sleep(&t, PRODUCER, 200);
+		talk_sleep(&t, PRODUCER_2, 10);
+	}
+	finish();
+	for (guint i = 0; i < model->messages->len; i++) {
+		by_spans += flow(i)->joined[LQN_JOINED_SPANS];
+		ck_assert_uint_eq(flow(i)->joined[LQN_JOINED_ORDER] + flow(i)->joined[LQN_JOINED_CONTEXT], 0);
+	}
+	ck_assert_uint_ge(by_spans, 2 * MESSAGES - 2);
+	/* the first lay in the broker while the second came, and was delivered */
+	ck_assert_double_gt(flow(0)->max, 120e-6);
+	done();
+}
+END_TEST
+
+SUITE("brokers", spans_of_producer_and_consumer_name_the_message, what_is_passed_on_in_one_go_is_known_by_its_context, what_lay_in_a_broker_is_known_by_order_and_size,
 	what_was_published_before_the_trace_is_nobodys)
