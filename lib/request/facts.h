@@ -130,6 +130,7 @@ struct lqn_unit {			/* a process */
 	bool serves;			/* it was seen to receive requests, or to accept */
 	uint64_t sends, asks;		/* of which came after a sleep, not after a message */
 	int distance;			/* from the clients, in messages */
+	GPtrArray *unclaimed;		/* struct lqn_arc to it, borrowed, by whom served is not known; owned; NULL: none (waits.c) */
 	bool needed;			/* of forget.c */
 };
 

@@ -152,6 +152,14 @@ static void mark(struct forget *f)
 		for (guint k = 0; k < host->by_age->len; k++) {
 			need_of_actor(f, host->by_age->pdata[k]);
 		}
+		g_hash_table_iter_init(&iter, host->units);
+		while (g_hash_table_iter_next(&iter, NULL, &value)) {
+			const GPtrArray *unclaimed = ((struct lqn_unit *) value)->unclaimed;
+
+			for (guint k = 0; unclaimed && k < unclaimed->len; k++) {
+				need_arc(f, unclaimed->pdata[k], 0);
+			}
+		}
 		g_hash_table_iter_init(&iter, host->ends);
 		while (g_hash_table_iter_next(&iter, NULL, &value)) {
 			need_of_end(f, value);

@@ -62,6 +62,16 @@ static void end_free(gpointer data)
 	g_free(end);
 }
 
+static void unit_free(gpointer data)
+{
+	struct lqn_unit *unit = data;
+
+	if (unit->unclaimed) {
+		g_ptr_array_free(unit->unclaimed, TRUE);
+	}
+	g_free(unit);
+}
+
 static void word_free(gpointer data)
 {
 	struct lqn_word *word = data;
@@ -80,7 +90,7 @@ struct lqn_party *lqn_party_new(const char *name, unsigned number, struct lqn_ke
 	/* keys lie within the values */
 	host->actors = g_hash_table_new_full(hash_64, equal_64, NULL, actor_free);
 	host->by_age = g_ptr_array_new();
-	host->units = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
+	host->units = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, unit_free);
 	host->ends = g_hash_table_new_full(hash_64, equal_64, NULL, end_free);
 	host->words = g_hash_table_new_full(hash_64, equal_64, NULL, word_free);
 	host->flows = lqn_flows_between_new();

@@ -12,6 +12,7 @@
 
 /* A woken thread that waits again so soon found nothing: another had taken it. */
 #define FOUND_NOTHING_NS 20000
+#define UNCLAIMED_MAX 64	/* requests of which it is not known yet who served them */
 
 /*
  * A worker may have been handed something of which only its answer will tell whose it is. A wait in the middle of the
@@ -245,8 +246,14 @@ static struct lqn_arc *open_word_call(struct lqn_invocation *caller, const struc
 static bool awaits_answer(struct lqn_party *host, const struct lqn_invocation *caller)
 {
 	for (struct lqn_arc *arc = caller->arcs; arc; arc = arc->next) {
-		if (arc->replied == 0 && !arc->gone && !arc->via && arc->callee &&
-				answers(host, arc->callee->actor, caller->actor)) {
+		const struct lqn_actor *server;
+
+		if (arc->replied != 0 || arc->gone || arc->via) {
+			continue;
+		}
+		/* who was busy when it was asked has not taken it yet */
+		server = arc->callee ? arc->callee->actor : lqn_word_root(lqn_party_word(host, arc->word))->waiter;
+		if (server && answers(host, server, caller->actor)) {
 			return true;
 		}
 	}
@@ -258,6 +265,82 @@ static struct lqn_invocation *begin_asking(struct lqn_analysis *a, struct lqn_ac
 {
 	return !actor->current && lqn_actor_is_loop_client(actor) ? lqn_begin_loop_cycle(a, actor, ts, cpu) :
 		lqn_context(a, actor, ts, cpu);
+}
+
+/* The caller has done something else since: it must have got its answer. */
+static bool has_gone_on(const struct lqn_arc *arc)
+{
+	const struct lqn_invocation *caller = lqn_final(arc->caller);
+
+	return caller->last_arc != arc || caller->replied != 0 || lqn_final(caller->actor->current) != caller;
+}
+
+/* ---- requests of which nobody's work tells ---- */
+
+/* Whose work it was will have to be guessed, when it is clear that it was done. */
+static void leave_unclaimed(struct lqn_actor *server, struct lqn_arc *arc)
+{
+	struct lqn_unit *unit = server->unit;
+
+	if (!unit->unclaimed) {
+		unit->unclaimed = g_ptr_array_new();
+	}
+	if (unit->unclaimed->len >= UNCLAIMED_MAX) {
+		g_ptr_array_remove_index(unit->unclaimed, 0);
+	}
+	g_ptr_array_add(unit->unclaimed, arc);
+}
+
+/* The oldest request to the process that was answered, though nothing shows by whom. NULL: none. */
+static struct lqn_arc *claim(struct lqn_unit *unit)
+{
+	for (guint i = 0; unit->unclaimed && i < unit->unclaimed->len;) {
+		struct lqn_arc *arc = unit->unclaimed->pdata[i];
+		bool open = !arc->callee && arc->replied == 0 && !arc->gone;
+
+		if (open && !has_gone_on(arc)) {
+			i++;
+			continue;
+		}
+		g_ptr_array_remove_index(unit->unclaimed, i);
+		if (open) {
+			return arc;
+		}
+	}
+	return NULL;
+}
+
+static void serve_unclaimed(struct lqn_invocation *it, struct lqn_arc *arc, int64_t ts)
+{
+	it->tail_of = NULL;
+	it->anonymous = false;
+	it->request = arc;
+	it->end = it->replied = arc->replied = ts;
+	arc->callee = it;
+}
+
+/*
+ * What a thread has done since it took a request may have been for others, too, that it took when it was done with that one: neither
+ * they nor the answers woke anybody. When it went from one to the next is not seen: each has an equal share, which is right on
+ * average.
+ */
+static void share_work(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_invocation *mine, int64_t ts)
+{
+	g_autoptr(GPtrArray) others = g_ptr_array_new();
+	struct lqn_arc *arc;
+	int64_t share;
+
+	while (mine->cpu[0] > (int64_t) (others->len + 2) * FOUND_NOTHING_NS && (arc = claim(actor->unit))) {
+		g_ptr_array_add(others, arc);
+	}
+	share = mine->cpu[0] / (others->len + 1);
+	for (guint i = 0; i < others->len; i++) {
+		struct lqn_invocation *other = lqn_invocation_new(a, actor, mine->begin, others->pdata[i]);
+
+		other->cpu[0] = share;
+		mine->cpu[0] -= share;
+		serve_unclaimed(other, others->pdata[i], ts);
+	}
 }
 
 static void word_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_actor *waiter, uint64_t word,
@@ -287,6 +370,7 @@ static void word_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct l
 		mine = lqn_context(a, actor, ev->futex_wake.begin, ev->futex_wake.cpu_begin);
 		if (!mine->tail_of && mine->request && !mine->replied && mine->request->callee == mine) {
 			mine->request->callee = NULL;
+			leave_unclaimed(actor, mine->request);
 		}
 		mine->tail_of = NULL;
 		mine->anonymous = false;
@@ -296,6 +380,8 @@ static void word_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct l
 		}
 		arc->callee = mine;
 		mine = lqn_final(mine);
+		lqn_charge(actor, ev->futex_wake.cpu_begin, ev->futex_wake.begin);
+		share_work(a, actor, mine, ev->futex_wake.begin);
 	}
 	arc->replied = ev->futex_wake.begin;
 	lqn_replied(a, actor, mine, ev->futex_wake.begin, ev->futex_wake.end, ev->futex_wake.cpu_begin,
@@ -339,16 +425,24 @@ void lqn_on_futex_block(struct lqn_analysis *a, struct lqn_party *host, const st
 				arc->replied = ev->futex_wait.begin;
 			}
 			current->replied = ev->futex_wait.begin;
+			share_work(a, actor, current, ev->futex_wait.begin);
 		} else {
 			if (arc->callee == current) {
 				arc->callee = NULL;
+				leave_unclaimed(actor, arc);
 			}
 			current->request = NULL;
 			current->gone = true;
 		}
 		actor->current = NULL;
 	} else if (current->tail_of && !awaits_answer(host, current)) {
+		struct lqn_arc *arc;
+
 		lqn_charge(actor, ev->futex_wait.cpu_begin, ev->futex_wait.begin);
+		if (!current->into && current->cpu[0] > FOUND_NOTHING_NS && (arc = claim(actor->unit))) {
+			serve_unclaimed(current, arc, ev->futex_wait.begin);
+			share_work(a, actor, current, ev->futex_wait.begin);
+		}
 		lqn_settle(actor);
 		actor->current = NULL;
 	}
@@ -422,7 +516,14 @@ void lqn_on_futex_wake(struct lqn_analysis *a, struct lqn_party *host, const str
 			ev->futex_wake.cpu_begin));
 		struct lqn_arc *arc = lqn_arc_new(a, current, ev->futex_wake.begin, NULL, word->id);
 
-		waiter->pending_request = ev->futex_wake.woken ? arc : waiter->pending_request;
+		if (!ev->futex_wake.woken) {
+			leave_unclaimed(waiter, arc);
+		} else {
+			if (waiter->pending_request) {
+				leave_unclaimed(waiter, waiter->pending_request);
+			}
+			waiter->pending_request = arc;
+		}
 		waiter->unit->serves = true;
 	} else {
 		word_reply(a, actor, waiter, word->id, ev);

@@ -431,6 +431,36 @@ START_TEST(a_wake_that_finds_nobody_is_a_message_all_the_same)
 }
 END_TEST
 
+/*
+ * The first goes on without having waited, so its answer wakes nobody; the second asks while the server is busy, which wakes nobody
+ * either. The server does both at a stretch.
+ */
+START_TEST(who_goes_on_has_been_answered)
+{
+	begin_with_an_answer();
+	talk_process(&t, CLIENT_2, "client");
+	ask(CLIENT_2, 2 * ANSWERS, SERVER);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_sleep(&t, CLIENT, 200);
+		talk_work(&t, 30);
+		talk_futex_wake(&t, CLIENT, REQUESTS, SERVER);
+		talk_work(&t, 100);
+		feed(t.feed, "%ld c%d +nanosleep\n%ld c%d sw %d>0 S", t.now, CLIENT, t.now, CLIENT, CLIENT);
+		talk_futex_wait(&t, CLIENT_2, 2 * ANSWERS);
+		talk_work(&t, 100);
+		talk_futex_wake(&t, SERVER, 2 * ANSWERS, CLIENT_2);
+		talk_futex_wait(&t, SERVER, REQUESTS);
+		talk_sleep(&t, CLIENT_2, 300);
+		feed(t.feed, "%ld c%d +hrtimer 1\n%ld c%d wk %d\n%ld c%d -hrtimer 1\n%ld c%d sw 0>%d R\n%ld c%d -nanosleep 0", t.now,
+			CLIENT, t.now, CLIENT, CLIENT, t.now, CLIENT, t.now, CLIENT, CLIENT, t.now, CLIENT);
+	}
+	model = talk_finish(&t, NULL);
+	expect_client_and_server(2 * CYCLES);
+	near(talk_entry(model, "server")->phase[0].demand, 101e-6);
+	lqn_model_free(model);
+}
+END_TEST
+
 /* ---- what was seen wins ---- */
 
 START_TEST(an_accept_that_was_seen_wins_over_sleeps)
@@ -497,4 +527,4 @@ SUITE("roles", who_sends_after_a_sleep_asks, sockets_of_the_state_dump_are_conne
 	ports_of_their_own_tell_nothing, a_shared_port_is_seen_whoever_sends_first, the_port_of_one_connection_tells_nothing,
 	what_nothing_comes_back_on_is_a_mailbox, who_wakes_after_a_sleep_asks,
 	a_word_that_several_threads_wait_for_is_of_those_who_serve, requests_go_by_fewer_words_than_answers,
-	a_wake_that_finds_nobody_is_a_message_all_the_same)
+	a_wake_that_finds_nobody_is_a_message_all_the_same, who_goes_on_has_been_answered)
