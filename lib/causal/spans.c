@@ -136,6 +136,7 @@ void lqn_step_span(struct lqn_step *step)
 	ev.span.trace = rec->span.trace;
 	ev.span.span = rec->span.span;
 	ev.span.parent = rec->span.parent;
+	ev.span.message = rec->span.message;
 	ev.span.at = rec->ts;
 	ev.span.begin = rec->type == LQN_REC_SPAN_BEGIN;
 	ev.span.kind = rec->span.kind < LQN_SPAN_KINDS ? rec->span.kind : LQN_SPAN_UNSPECIFIED;

@@ -298,6 +298,7 @@ static const struct lqn_event_field span_fields[] = {
 	U64(span, trace),
 	U64(span, span),
 	U64(span, parent),
+	U64(span, message),
 	TIME(span, at),
 	U32(span, begin),
 	U32(span, pid),

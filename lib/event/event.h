@@ -238,6 +238,7 @@ struct lqn_event {
 		struct {
 			uint64_t thread;		/* 0: not known … */
 			uint64_t trace, span, parent;
+			uint64_t message;		/* that its sender and its receivers tell of; 0: not told */
 			int64_t at;
 			uint32_t begin;
 			uint32_t pid;			/* … then of the process; 0: neither */

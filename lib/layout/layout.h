@@ -28,6 +28,8 @@ enum lqn_field_kind {
 	 * uint64_t: an integer, or the last 16 digits of a hexadecimal string; 0 if it is neither
 	 */
 	LQN_FIELD_ID,
+	/* uint64_t: an integer, or the hash of a string; 0 if it is neither, or empty */
+	LQN_FIELD_KEY,
 	/* int32_t: the last element of an array of integers; an empty one leaves it as it is */
 	LQN_FIELD_LAST,
 	/* record.text, behind the name that is there: string or array, copied */
@@ -89,7 +91,7 @@ const char *lqn_layout_short_name(const char *name);
 /* The name of a call as in enum lqn_call (`recvmsg`); `other` beyond the table. */
 const char *lqn_call_name(enum lqn_call call);
 
-/* An address of 4 or 16 bytes, in the order of the network, as records have it: a number, or a hash. */
+/* Bytes as records have them: up to 4, in the order of the network, are a number, as of IPv4; more are a hash. */
 uint64_t lqn_layout_address(const uint8_t *bytes, size_t n);
 
 /* Sets everything of `rec` that a layout may leave untouched to `unknown`. */

@@ -176,6 +176,7 @@ struct lqn_record {
 		} block;
 		struct {
 			uint64_t trace, span, parent;	/* parent 0: none */
+			uint64_t message;	/* that its sender and its receivers tell of; 0: not told */
 			/* as the program knows its process and thread; -1: not told */
 			int32_t pid, tid;
 			uint32_t kind;		/* enum lqn_span_kind */

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #define ID(names, member) { names, LQN_FIELD_ID, offsetof(struct lqn_record, span.member), 0 }
+#define KEY(names) { names, LQN_FIELD_KEY, offsetof(struct lqn_record, span.message), 0 }
 #define I32(names, member) { names, LQN_FIELD_I32, offsetof(struct lqn_record, span.member), 0 }
 #define KIND(names) { names, LQN_FIELD_U32, offsetof(struct lqn_record, span.kind), 0 }
 #define NAME(names) { names, LQN_FIELD_TEXT, offsetof(struct lqn_record, text), 0 }
@@ -29,6 +30,8 @@ static const struct lqn_layout_field begin[] = {
 	ID("trace_id|trace_id_low|traceId", trace),
 	ID("span_id|spanId", span),
 	ID("parent_span_id|parent_id|parentSpanId", parent),
+	KIND("kind|span_kind"),
+	KEY("message_id|messaging_message_id"),
 	NAME("name|op_name|operation_name|span_name"),
 	SERVICE("service|service_name"),
 	END
@@ -45,6 +48,7 @@ static const struct lqn_layout_field file_begin[] = {
 	ID("span_id", span),
 	ID("parent_span_id", parent),
 	KIND("kind"),
+	KEY("message"),
 	I32("pid", pid),
 	I32("tid", tid),
 	NAME("name"),
@@ -84,6 +88,8 @@ static const struct {
 	{ "span", ID(NULL, span), true },
 	{ "trace", ID(NULL, trace), false },
 	{ "parent", ID(NULL, parent), false },
+	{ "kind", KIND(NULL), false },
+	{ "message", KEY(NULL), false },
 	{ "pid", I32(NULL, pid), false },
 	{ "tid", I32(NULL, tid), false },
 	{ "name", NAME(NULL), false },
@@ -126,7 +132,7 @@ static char *take_part(struct lqn_span_layout *layout, const char *text)
 		return NULL;
 	}
 	return g_strdup_printf("`%s` is not `begin`, `end`, `span`, `trace`, `parent`, `name`, "
-		"`service`, `pid` or `tid`, an equals sign, and a name", text);
+		"`service`, `kind`, `message`, `pid` or `tid`, an equals sign, and a name", text);
 }
 
 static char *take_parts(struct lqn_span_layout *layout, const char *text)

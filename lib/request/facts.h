@@ -73,8 +73,9 @@ struct lqn_lock_wait {
 };
 
 /* A program says that in this work it has sent a message, or had one that another has sent. */
+#define LQN_TOLD_BY_NAME UINT64_MAX
 struct lqn_told_message {
-	uint64_t trace, span;		/* of who sent it */
+	uint64_t trace, span;		/* of who sent it; or LQN_TOLD_BY_NAME and the message's own name */
 	int64_t begin, end;		/* ns by the kernel's clock: the span's */
 	struct lqn_invocation *work;
 	bool sent, certain;

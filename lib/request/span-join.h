@@ -13,6 +13,7 @@ struct lqn_span_key {
 struct lqn_span {
 	struct lqn_span_key key;	/* first: it is the tables' key */
 	uint64_t parent;		/* 0: none */
+	uint64_t message;		/* 0: not told */
 	uint64_t thread, end_thread;	/* 0: not told */
 	int64_t begin, end;
 	uint32_t pid;			/* 0: not told */

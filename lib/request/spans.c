@@ -238,14 +238,15 @@ static struct lqn_invocation *join_span(struct lqn_analysis *a, const struct lqn
 	return span->service ? join_by_service(a, host, span, parent) : NULL;
 }
 
-/* Spans of producers and consumers tell of messages: the consumer's names the producer's as its parent. */
+/* Spans of producers and consumers tell of messages: by a name that both have, else the consumer's parent is the producer's. */
 static void tell_message(struct lqn_analysis *a, const struct lqn_span *span, struct lqn_invocation *work)
 {
 	bool sent = span->kind == LQN_SPAN_PRODUCER;
-	struct lqn_told_message told = { span->key.trace, sent ? span->key.span : span->parent, span->begin + a->spans->ahead,
+	struct lqn_told_message told = { span->message ? LQN_TOLD_BY_NAME : span->key.trace,
+		span->message ? span->message : sent ? span->key.span : span->parent, span->begin + a->spans->ahead,
 		span->end + a->spans->ahead, work, sent, span->evidence == LQN_CERTAIN };
 
-	if (sent || (span->kind == LQN_SPAN_CONSUMER && span->parent)) {
+	if (sent || (span->kind == LQN_SPAN_CONSUMER && (span->parent || span->message))) {
 		g_array_append_val(a->told, told);
 		lqn_keep_add(&a->keep, sizeof(told));
 	}
@@ -345,6 +346,7 @@ void lqn_on_span(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 	span = g_new0(struct lqn_span, 1);
 	span->key = (struct lqn_span_key) { ev->span.trace, ev->span.span };
 	span->parent = ev->span.parent;
+	span->message = ev->span.message;
 	span->thread = ev->span.thread;
 	span->begin = ev->span.at;
 	span->pid = ev->span.pid;

@@ -45,18 +45,27 @@ void lqn_jaeger_process(const struct lqn_span_place *place, json_object *process
 	take_tags(place, lqn_json_member(process, "tags", NULL), origin);
 }
 
-static void take_parent(struct lqn_file_span *span, json_object *list)
+static void take_references(struct lqn_file_span *span, json_object *list)
 {
 	size_t n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
 
-	for (size_t i = 0; i < n && span->parent == 0; i++) {
+	for (size_t i = 0; i < n; i++) {
 		json_object *reference = json_object_array_get_idx(list, i);
-		uint64_t high, low;
+		uint64_t high, low, id;
 
+		if (!lqn_json_id(lqn_json_member(reference, "traceID", NULL), &high, &low) ||
+				!lqn_json_id(lqn_json_member(reference, "spanID", NULL), NULL, &id)) {
+			continue;
+		}
 		/* a reference to another trace is a link, no parent */
-		if (lqn_json_id(lqn_json_member(reference, "traceID", NULL), &high, &low) &&
-				high == span->trace_high && low == span->trace_low) {
-			lqn_json_id(lqn_json_member(reference, "spanID", NULL), NULL, &span->parent);
+		if (high != span->trace_high || low != span->trace_low) {
+			if (span->link == 0) {
+				span->link_high = high;
+				span->link_low = low;
+				span->link = id;
+			}
+		} else if (span->parent == 0) {
+			span->parent = id;
 		}
 	}
 }
@@ -70,7 +79,7 @@ bool lqn_jaeger_span(const struct lqn_span_place *place, json_object *object, co
 	lqn_json_id(lqn_json_member(object, "traceID", NULL), &span.trace_high, &span.trace_low);
 	lqn_json_id(lqn_json_member(object, "spanID", NULL), NULL, &span.id);
 	lqn_json_id(lqn_json_member(object, "parentSpanID", NULL), NULL, &span.parent);
-	take_parent(&span, lqn_json_member(object, "references", NULL));
+	take_references(&span, lqn_json_member(object, "references", NULL));
 	span.begin = lqn_json_time(lqn_json_member(object, "startTime", NULL), NS_PER_US);
 	if (!duration) {
 		span.end = 0;

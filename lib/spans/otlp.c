@@ -55,6 +55,15 @@ static uint8_t kind_of(json_object *value)
 	return lqn_json_number(value, &number) && number < LQN_SPAN_KINDS ? (uint8_t) number : LQN_SPAN_UNSPECIFIED;
 }
 
+/* The first one: of a batch of messages the others are not told of. */
+static void take_link(json_object *list, struct lqn_file_span *span)
+{
+	json_object *link = json_object_is_type(list, json_type_array) ? json_object_array_get_idx(list, 0) : NULL;
+
+	lqn_json_id(lqn_json_member(link, "traceId", "trace_id"), &span->link_high, &span->link_low);
+	lqn_json_id(lqn_json_member(link, "spanId", "span_id"), NULL, &span->link);
+}
+
 bool lqn_otlp_span(const struct lqn_span_place *place, json_object *object)
 {
 	struct lqn_file_span span = lqn_span_blank(place);
@@ -67,5 +76,6 @@ bool lqn_otlp_span(const struct lqn_span_place *place, json_object *object)
 	span.kind = kind_of(lqn_json_member(object, "kind", NULL));
 	span.name = lqn_json_text(place, lqn_json_member(object, "name", NULL));
 	take_attributes(place, lqn_json_member(object, "attributes", NULL), &span);
+	take_link(lqn_json_member(object, "links", NULL), &span);
 	return lqn_span_add(place, &span);
 }

@@ -133,7 +133,7 @@ bool lqn_json_id(json_object *value, uint64_t *high, uint64_t *low)
 
 /* ---- attributes ---- */
 
-enum attribute { SERVICE, HOST, PID, TID };
+enum attribute { SERVICE, HOST, PID, TID, MESSAGE };
 
 /* By OpenTelemetry's conventions, and by what Jaeger's clients write. */
 static const struct {
@@ -148,6 +148,8 @@ static const struct {
 	{ "pid", PID },
 	{ "thread.id", TID },
 	{ "tid", TID },
+	{ "messaging.message.id", MESSAGE },
+	{ "messaging.message_id", MESSAGE },
 };
 
 static void take_id(int32_t *id, json_object *value)
@@ -171,6 +173,9 @@ void lqn_span_attribute(const struct lqn_span_place *place, struct lqn_file_span
 			break;
 		case HOST:
 			span->host = span->host ? span->host : lqn_json_text(place, value);
+			break;
+		case MESSAGE:
+			span->message = span->message ? span->message : lqn_json_text(place, value);
 			break;
 		case PID:
 			take_id(&span->pid, value);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "spans/set.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static const char *const flaw_texts[] = {
@@ -164,15 +165,16 @@ static GArray *sort_by_ids(struct lqn_span_set *set)
 	return index;
 }
 
-/* The parent of a span; NULL: none, or in no file. */
-static struct lqn_file_span *parent_of(const struct lqn_span_set *set, const GArray *index, const struct lqn_file_span *span)
+/* The span of that id; NULL: none, or in no file. */
+static struct lqn_file_span *find(const struct lqn_span_set *set, const GArray *index, uint64_t trace_high, uint64_t trace_low,
+	uint64_t id)
 {
 	guint low = 0, high = index->len;
 
-	while (span->parent && low < high) {
+	while (id && low < high) {
 		guint middle = low + (high - low) / 2;
 		struct lqn_file_span *it = span_at(set, g_array_index(index, uint32_t, middle));
-		int order = by_ids(it, span->trace_high, span->trace_low, span->parent);
+		int order = by_ids(it, trace_high, trace_low, id);
 
 		if (order == 0) {
 			return it;
@@ -184,6 +186,41 @@ static struct lqn_file_span *parent_of(const struct lqn_span_set *set, const GAr
 		}
 	}
 	return NULL;
+}
+
+static struct lqn_file_span *parent_of(const struct lqn_span_set *set, const GArray *index, const struct lqn_file_span *span)
+{
+	return find(set, index, span->trace_high, span->trace_low, span->parent);
+}
+
+static const char *name_of(struct lqn_span_set *set, const struct lqn_file_span *sender)
+{
+	g_autofree char *name = g_strdup_printf("%016" PRIx64 "%016" PRIx64 "-%016" PRIx64, sender->trace_high, sender->trace_low, sender->id);
+
+	return lqn_span_set_text(set, name, -1, sender->file, sender->line);
+}
+
+/*
+ * Who works on a message is linked with who sent it, by OpenTelemetry's conventions, or is his child: both have the name that one of
+ * them tells, else the sender's ids.
+ */
+static void name_messages(struct lqn_span_set *set, const GArray *index)
+{
+	for (guint i = 0; i < index->len; i++) {
+		struct lqn_file_span *span = span_at(set, g_array_index(index, uint32_t, i)), *sender;
+
+		if (span->kind != LQN_SPAN_CONSUMER) {
+			continue;
+		}
+		sender = span->link ? find(set, index, span->link_high, span->link_low, span->link) : parent_of(set, index, span);
+		if (!sender || sender->kind != LQN_SPAN_PRODUCER) {
+			continue;
+		}
+		if (!sender->message) {
+			sender->message = span->message ? span->message : name_of(set, sender);
+		}
+		span->message = span->message ? span->message : sender->message;
+	}
 }
 
 /*
@@ -247,6 +284,7 @@ void lqn_span_set_settle(struct lqn_span_set *set)
 	GArray *index = sort_by_ids(set);
 
 	check_parents(set, index);
+	name_messages(set, index);
 	for (guint i = 0; i < index->len; i++) {
 		uint32_t at = g_array_index(index, uint32_t, i);
 		struct lqn_span_moment moments[] = {

@@ -18,8 +18,10 @@
 struct lqn_file_span {
 	uint64_t trace_high, trace_low;	/* 128 bits; never 0 */
 	uint64_t id, parent;		/* parent 0: none */
+	uint64_t link_high, link_low, link;	/* another span that caused this one; link 0: none */
 	int64_t begin, end;		/* ns since 1970; begin <= end */
 	const char *name, *service, *host;	/* of the set; NULL: not told */
+	const char *message;		/* what its sender and its receivers call it; of the set; NULL: not told */
 	int32_t pid, tid;		/* -1: not told */
 	uint32_t line;			/* where it stands, for warnings */
 	uint16_t file;			/* likewise: number in the set */

@@ -134,6 +134,21 @@ static void store_id(const struct lqn_bound *bound, const bt_field *field,
 	*to = g_ascii_strtoull(text + (len > 16 ? len - 16 : 0), NULL, 16);
 }
 
+static void store_key(const struct lqn_bound *bound, const bt_field *field,
+	struct lqn_record *rec)
+{
+	uint64_t *to = at(rec, bound->offset);
+	char text[256];
+
+	if (bound->access.integer) {
+		*to = (uint64_t) bound->access.integer(field);
+		return;
+	}
+	memset(text, 0, sizeof(text));
+	lqn_access_copy_text(&bound->access, field, text, sizeof(text) - 1);
+	*to = lqn_layout_address((const uint8_t *) text, strlen(text));
+}
+
 static void store_packet(const struct lqn_bound *bound, const bt_field *field,
 	struct lqn_record *rec)
 {
@@ -235,6 +250,12 @@ static bool bind_id(struct lqn_bound *bound)
 	return bound->access.integer || is_text(&bound->access);
 }
 
+static bool bind_key(struct lqn_bound *bound)
+{
+	bound->store = store_key;
+	return bound->access.integer || is_text(&bound->access);
+}
+
 static bool bind_packet(struct lqn_bound *bound)
 {
 	bound->store = store_packet;
@@ -250,6 +271,7 @@ static bool (*const binders[])(struct lqn_bound *bound) = {
 	[LQN_FIELD_TEXT] = bind_text,
 	[LQN_FIELD_FDS] = bind_fds,
 	[LQN_FIELD_ID] = bind_id,
+	[LQN_FIELD_KEY] = bind_key,
 	[LQN_FIELD_LAST] = bind_last,
 	[LQN_FIELD_SERVICE] = bind_service,
 	[LQN_FIELD_PACKET] = bind_packet,

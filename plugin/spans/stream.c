@@ -57,6 +57,11 @@ static bool set_name(bt_field *field, const struct lqn_file_span *span)
 	return set_text(field, span->name);
 }
 
+static bool set_message(bt_field *field, const struct lqn_file_span *span)
+{
+	return set_text(field, span->message);
+}
+
 static bool set_service(bt_field *field, const struct lqn_file_span *span)
 {
 	return set_text(field, span->service);
@@ -91,6 +96,7 @@ static const struct field fields[] = {
 	{ "span_id", TEXT, true, set_span_id },
 	{ "parent_span_id", TEXT, false, set_parent },
 	{ "kind", KIND, false, set_kind },
+	{ "message", TEXT, false, set_message },
 	{ "name", TEXT, false, set_name },
 	{ "service", TEXT, true, set_service },
 	{ "host", TEXT, true, set_host },

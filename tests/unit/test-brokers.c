@@ -224,12 +224,14 @@ START_TEST(what_was_published_before_the_trace_is_nobodys)
 }
 END_TEST
 
-/* A span of that kind begins or ends; who had message `id` names who sent it as its parent. */
+static bool named;	/* messages have names; else who has one names who sent it as its parent */
+
+/* A span of that kind begins or ends. */
 static void tell(int thread, const char *kind, int id, bool begin)
 {
 	bool sent = kind[0] == 'p';
-	g_autofree char *text = g_strdup_printf("span thread=%d trace=%d span=%d parent=%d at=%ldu begin=%d kind=%s name=x", thread, id,
-		sent ? 1 : 2, sent ? 0 : 1, t.now, begin, kind);
+	g_autofree char *text = g_strdup_printf("span thread=%d trace=%d span=%d parent=%d message=%d at=%ldu begin=%d kind=%s name=x",
+		thread, named && sent ? 10000 + id : id, sent ? 1 : 2, sent || named ? 0 : 1, named ? id : 0, t.now, begin, kind);
 	struct lqn_event ev = feed_parse_event(text);
 
 	g_array_append_val(t.events, ev);
@@ -256,7 +258,7 @@ static void deliver(int id)
 }
 
 /* The broker prefers the second producer: neither context nor order tells whose a delivery is. */
-START_TEST(spans_of_producer_and_consumer_name_the_message)
+static void prefers_the_second(void)
 {
 	uint64_t by_spans = 0;
 
@@ -282,7 +284,21 @@ START_TEST(spans_of_producer_and_consumer_name_the_message)
 	ck_assert_double_gt(flow(0)->max, 120e-6);
 	done();
 }
+
+START_TEST(spans_of_producer_and_consumer_name_the_message)
+{
+	named = false;
+	prefers_the_second();
+}
 END_TEST
 
-SUITE("brokers", spans_of_producer_and_consumer_name_the_message, what_is_passed_on_in_one_go_is_known_by_its_context, what_lay_in_a_broker_is_known_by_order_and_size,
+START_TEST(a_name_of_a_message_joins_spans_of_two_traces)
+{
+	named = true;
+	prefers_the_second();
+}
+END_TEST
+
+SUITE("brokers", spans_of_producer_and_consumer_name_the_message, a_name_of_a_message_joins_spans_of_two_traces,
+	 what_is_passed_on_in_one_go_is_known_by_its_context, what_lay_in_a_broker_is_known_by_order_and_size,
 	what_was_published_before_the_trace_is_nobodys)

@@ -168,6 +168,14 @@ START_TEST(a_user_names_events_and_fields_of_spans)
 	ck_assert_int_eq(lqn_layout_find_span(own, "app:off")->type, LQN_REC_SPAN_END);
 	ck_assert_ptr_nonnull(lqn_layout_find_span(own, "otel:span_end"));
 	lqn_span_layout_free(own);
+	own = lqn_span_layout_new("begin=app:on,end=app:off,span=id,message=key,kind=role", &problem);
+	ck_assert_ptr_nonnull(own);
+	ev = lqn_layout_find_span(own, "app:on");
+	check_row(ev);
+	ck_assert_str_eq(ev->fields[1].names, "role");
+	ck_assert_str_eq(ev->fields[2].names, "key");
+	ck_assert_int_eq(ev->fields[2].kind, LQN_FIELD_KEY);
+	lqn_span_layout_free(own);
 }
 END_TEST
 

@@ -121,7 +121,10 @@ START_TEST(jaeger_spans_have_their_processes_tags)
 	ck_assert_uint_eq(set.spans->len, 2);
 	expect_the_span(span(0));
 	ck_assert_uint_eq(span(0)->parent, 0);
+	ck_assert_uint_eq(span(0)->link_low, 0x77);
+	ck_assert_uint_eq(span(0)->link, 0xb);
 	ck_assert_uint_eq(span(1)->parent, 0xa1);
+	ck_assert_uint_eq(span(1)->link, 0);
 	ck_assert_str_eq(span(1)->service, "db");
 	ck_assert_int_eq(span(1)->tid, -1);
 	done();
@@ -129,6 +132,45 @@ START_TEST(jaeger_spans_have_their_processes_tags)
 END_TEST
 
 /* What a row of `cases` adds to one sound span, and what becomes of it. */
+#define MESSAGE_SPAN(trace, id, kind, more) "{\"traceId\":\"" trace "\",\"spanId\":\"" id "\",\"kind\":" kind "," \
+	"\"startTimeUnixNano\":1700000000000001000,\"endTimeUnixNano\":1700000000000005000" more "}"
+#define OTHER_TRACE "0123456789abcdef0011223344556688"
+#define LINK(trace, id) ",\"links\":[{\"traceId\":\"" trace "\",\"spanId\":\"" id "\"}]"
+#define MESSAGE_ID(id) ",\"attributes\":[{\"key\":\"messaging.message.id\",\"value\":{\"stringValue\":\"" id "\"}}]"
+
+START_TEST(who_sent_and_who_received_a_message_have_a_name_for_it)
+{
+	/* by a link, whether one of them, both, or none of them tell of a name */
+	static const struct {
+		const char *text, *name;
+	} cases[] = {
+		{ MESSAGE_SPAN(TRACE, ONE, "4", "") "," MESSAGE_SPAN(OTHER_TRACE, TWO, "5", LINK(TRACE, ONE)), TRACE "-" ONE },
+		{ MESSAGE_SPAN(TRACE, ONE, "4", MESSAGE_ID("m1")) "," MESSAGE_SPAN(OTHER_TRACE, TWO, "5", LINK(TRACE, ONE)), "m1" },
+		{ MESSAGE_SPAN(TRACE, ONE, "4", "") "," MESSAGE_SPAN(OTHER_TRACE, TWO, "5", LINK(TRACE, ONE) MESSAGE_ID("m1")), "m1" },
+		{ MESSAGE_SPAN(TRACE, ONE, "4", MESSAGE_ID("m1")) "," MESSAGE_SPAN(OTHER_TRACE, TWO, "5", MESSAGE_ID("m1")), "m1" },
+		/* his child, in the same trace */
+		{ MESSAGE_SPAN(TRACE, ONE, "4", "") "," MESSAGE_SPAN(TRACE, TWO, "5", ",\"parentSpanId\":\"" ONE "\""), TRACE "-" ONE },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree char *text = g_strdup_printf(OTLP("%s"), cases[i].text);
+
+		ck_assert(read_text(text));
+		expect_sound();
+		ck_assert_str_eq(span(0)->message, cases[i].name);
+		ck_assert_str_eq(span(1)->message, cases[i].name);
+		done();
+	}
+	/* nothing that is linked with something else is a message */
+	ck_assert(read_text(OTLP(MESSAGE_SPAN(TRACE, ONE, "2", "") "," MESSAGE_SPAN(OTHER_TRACE, TWO, "5", LINK(TRACE, ONE)) ","
+		MESSAGE_SPAN(OTHER_TRACE, THREE, "5", ",\"links\":[7]"))));
+	ck_assert_ptr_null(span(0)->message);
+	ck_assert_ptr_null(span(1)->message);
+	ck_assert_ptr_null(span(2)->message);
+	done();
+}
+END_TEST
+
 START_TEST(what_is_wrong_with_a_span_is_counted)
 {
 	static const struct {
@@ -379,6 +421,7 @@ START_TEST(objects_may_lie_across_chunks)
 END_TEST
 
 SUITE("spans", otlp_spans_have_their_resources_attributes, both_spellings_of_otlp_are_read, jaeger_spans_have_their_processes_tags,
+	who_sent_and_who_received_a_message_have_a_name_for_it,
 	what_is_wrong_with_a_span_is_counted, a_line_that_was_cut_off_costs_no_other, what_is_no_file_of_spans_is_refused,
 	begins_and_ends_are_in_order_of_time, a_million_children_are_no_trouble, mutated_files_do_no_harm,
 	objects_may_lie_across_chunks)
