@@ -170,8 +170,10 @@ struct lqn_actor {
 	int64_t call_blocked;		/* ns blocked in the call of `last` */
 	int64_t mark;			/* CPU clock up to which all is charged */
 	int64_t last_ts, last_cpu;	/* end of the last operation on a channel */
+	int64_t took_cpu;		/* the CPU clock when it came to work on what it had been woken for through a word */
 	int64_t slept;			/* ns asleep, in all */
 	bool woke_from_sleep, absolute;
+	bool waits_for_word;		/* just now, and the word is no lock */
 	int64_t awake_at, awake_cpu;	/* end of that sleep, and the CPU clock then */
 	struct lqn_arc *pending_request;	/* a waker in another process has left it a request … */
 	struct lqn_invocation *pending_reply;	/* … or an answer */

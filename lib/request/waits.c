@@ -406,7 +406,8 @@ void lqn_on_futex_block(struct lqn_analysis *a, struct lqn_party *host, const st
 	struct lqn_word *word = lqn_word_root(lqn_party_word(host, ev->futex_wait.object));
 	struct lqn_invocation *current = actor->current;
 
-	if (!current || lqn_word_is_lock(word)) {
+	actor->waits_for_word = !lqn_word_is_lock(word);
+	if (!current || !actor->waits_for_word) {
 		return;
 	}
 	if (has_passed_on(current)) {
@@ -419,7 +420,9 @@ void lqn_on_futex_block(struct lqn_analysis *a, struct lqn_party *host, const st
 		struct lqn_arc *arc = current->request;
 
 		lqn_charge(actor, ev->futex_wait.cpu_begin, ev->futex_wait.begin);
-		if (current->cpu[0] > FOUND_NOTHING_NS) {
+		/* the time is without that of waking up; and an answer would have woken a caller who waits for it */
+		if (ev->futex_wait.cpu_begin - actor->took_cpu > FOUND_NOTHING_NS &&
+				!lqn_final(arc->caller)->actor->waits_for_word) {
 			/* it did serve; its answer, if it gives any, woke nobody, for the caller had not begun to wait */
 			if (answers(host, actor, arc->caller->actor)) {
 				arc->replied = ev->futex_wait.begin;
@@ -453,6 +456,7 @@ void lqn_on_futex_wait(struct lqn_analysis *a, struct lqn_party *host, const str
 	struct lqn_actor *actor = lqn_party_actor(host, ev->futex_wait.thread);
 	struct lqn_word *word = lqn_word_root(lqn_party_word(host, ev->futex_wait.object));
 
+	actor->waits_for_word = false;
 	if (lqn_word_is_lock(word)) {
 		got_lock(actor, word, ev);
 		waited_for_lock(actor, word->id, ev);
@@ -464,6 +468,7 @@ void lqn_on_futex_wait(struct lqn_analysis *a, struct lqn_party *host, const str
 		if (!request->callee && request->replied == 0) {	/* else another has taken it meanwhile */
 			lqn_begin_request(a, actor, request, request->sent, ev->futex_wait.end, ev->futex_wait.cpu_begin,
 				ev->futex_wait.cpu_end);
+			actor->took_cpu = ev->futex_wait.cpu_end;
 		}
 	} else if (actor->pending_reply) {
 		struct lqn_invocation *caller = lqn_final(actor->pending_reply);

@@ -472,8 +472,33 @@ START_TEST(requests_through_shared_memory_are_calls)
 }
 END_TEST
 
+/* The thread that is woken finds nothing, though it takes its time: another, which never waits, has taken the request, and answers. */
+START_TEST(who_finds_nothing_has_not_answered_who_still_waits)
+{
+	talk_start(&t);
+	talk_process(&t, CLIENT, "client");
+	talk_process(&t, SERVER, "server");
+	talk_thread(&t, SERVER, WORKER_2);
+	talk_futex_wait(&t, SERVER, 4096);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 30);
+		talk_futex_wake(&t, CLIENT, 12288, SERVER);
+		talk_futex_wait(&t, CLIENT, 16384);
+		talk_work(&t, 50);
+		talk_futex_wait(&t, SERVER, 4096);
+		talk_work(&t, 40);
+		talk_futex_wake(&t, WORKER_2, 8192, CLIENT);
+		talk_sleep(&t, CLIENT, 400);
+	}
+	model = talk_finish(&t, NULL);
+	near(talk_calls(talk_entry(model, "client"), talk_entry(model, "server"), LQN_SYNC), 1);
+	lqn_model_free(model);
+}
+END_TEST
+
 SUITE("shared", what_is_waited_for_and_handed_on_is_a_lock, a_lock_that_nobody_waits_for_is_not_seen,
 	what_is_held_for_a_moment_is_no_resource, what_is_given_back_in_another_request_is_no_lock,
 	calls_within_a_lock_are_the_locks, a_lock_within_a_lock_is_called_by_it,
 	waiting_for_work_is_no_lock, a_worker_passes_on_what_its_process_has_received, what_lets_in_several_has_as_many_threads,
-	a_read_write_lock_is_no_task_and_that_is_said, requests_through_shared_memory_are_calls)
+	a_read_write_lock_is_no_task_and_that_is_said, requests_through_shared_memory_are_calls,
+	who_finds_nothing_has_not_answered_who_still_waits)
