@@ -187,6 +187,17 @@ static enum lqn_cause in_call(const struct lqn_step *step, const struct lqn_thre
 	return cause ? cause : LQN_CAUSE_HIDDEN;
 }
 
+static bool is_blocked_for_good(const struct lqn_thread *thread)
+{
+	return thread->state == LQN_THREAD_BLOCKED && thread->block_state == LQN_BLOCKED_FOR_GOOD;
+}
+
+/* It is about to block outside of calls, and woken before it has left the CPU. */
+static bool is_leaving(const struct lqn_thread *thread)
+{
+	return thread->state == LQN_THREAD_RUNNING && thread->call.kind == LQN_CALL_NONE;
+}
+
 /* A waking by a thread that is in no call. */
 static enum lqn_cause out_of_calls(const struct lqn_step *step, const struct lqn_thread *target)
 {
@@ -212,8 +223,7 @@ static enum lqn_cause out_of_calls(const struct lqn_step *step, const struct lqn
 	if (target->kernel || awaits_notice(target)) {
 		return LQN_CAUSE_FAULT;
 	}
-	if (target->state == LQN_THREAD_BLOCKED && target->block_state == LQN_BLOCKED_FOR_GOOD &&
-			target->process && target->process == by->process) {
+	if (target->process && target->process == by->process && (is_blocked_for_good(target) || is_leaving(target))) {
 		return LQN_CAUSE_HIDDEN;	/* as a rule, the lock of its memory map */
 	}
 	/* nothing else that a program does without a call lets a thread go on */

@@ -323,6 +323,16 @@ START_TEST(a_lock_of_the_kernel_is_a_hidden_queue)
 }
 END_TEST
 
+START_TEST(a_lock_of_the_memory_map_may_be_given_before_who_waits_has_left)
+{
+	f = feed_new("6.1.0");
+	feed(f, "1 c0 sw 0>1 R\n2 c0 +getpid\n3 c0 -getpid 1\n4 c0 fork 1 2 1\n5 c1 sw 0>2 R\n20 c0 wk 2\n21 c1 sw 2>0 D\n23 c1 sw 0>2 R");
+	feed_two_finish(f, 30);
+	feed_expect(f, "wait thread=2 cause=hidden by=1 wake=21u evidence=hypothesised");
+	done();
+}
+END_TEST
+
 START_TEST(what_is_left_ready_on_a_shared_epoll_descriptor_is_the_next_ones)
 {
 	f = feed_two_new();
@@ -373,5 +383,5 @@ SUITE("causes", a_lock_of_a_file_is_waited_for, a_close_gives_a_lock_of_a_file_b
 	a_timer_that_is_read_is_a_sleep, a_descriptor_is_fetched_from_another_process,
 	rings_wake_for_what_the_trace_does_not_show, futex_calls_of_one_purpose_each_are_futexes,
 	of_several_words_the_one_that_was_woken_is_meant, what_does_not_go_together_is_a_hidden_queue,
-	a_lock_of_the_kernel_is_a_hidden_queue, what_is_left_ready_on_a_shared_epoll_descriptor_is_the_next_ones,
+	a_lock_of_the_kernel_is_a_hidden_queue, a_lock_of_the_memory_map_may_be_given_before_who_waits_has_left, what_is_left_ready_on_a_shared_epoll_descriptor_is_the_next_ones,
 	a_page_fault_is_served_by_a_program, a_program_outside_of_calls_was_interrupted)
