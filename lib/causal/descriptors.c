@@ -94,7 +94,7 @@ void lqn_exit_accept(struct lqn_step *step, struct lqn_open_call *call, int64_t 
 	if (!is_fd(ret)) {
 		return;
 	}
-	kind = listener && listener->kind == LQN_OBJ_LISTENER ? listener->base : LQN_OBJ_UNKNOWN;
+	kind = listener ? listener->base : LQN_OBJ_UNKNOWN;
 	if (kind == LQN_OBJ_UNKNOWN && step->rec->exit.family > 0) {
 		kind = socket_kind(step->rec->exit.family, TYPE_STREAM);	/* only streams are accepted */
 	}

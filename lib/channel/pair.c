@@ -55,6 +55,14 @@ static void swap_candidates(struct lqn_object *from, struct lqn_object *to)
 	}
 }
 
+/* A listener that is older than the trace makes what it has made: then the next may stand in its line. */
+static void learn_listener(const struct lqn_object *made)
+{
+	if (made->listener && made->listener->base == LQN_OBJ_UNKNOWN) {
+		made->listener->base = made->kind;
+	}
+}
+
 static void join(struct lqn_object *from, struct lqn_object *to, enum lqn_evidence evidence)
 {
 	bool stream = lqn_object_is_stream(from);
@@ -68,6 +76,8 @@ static void join(struct lqn_object *from, struct lqn_object *to, enum lqn_eviden
 	if (to->kind == LQN_OBJ_UNKNOWN) {
 		to->kind = from->kind;
 	}
+	learn_listener(from);
+	learn_listener(to);
 	lqn_object_set(&from->peer, to);
 	from->evidence = evidence;
 	lqn_object_set(&from->candidate, NULL);

@@ -292,6 +292,22 @@ START_TEST(what_a_listener_of_unknown_kind_accepts_pairs)
 }
 END_TEST
 
+/* The family of addresses is not told either: that the listener made one end of a unix connection is. */
+START_TEST(what_a_listener_has_made_tells_what_it_makes)
+{
+	start(1);
+	feed(f, "9 c1 state 2 2 server\n9 c1 statefd 2 4 socket:[77]\n10 c1 +accept4 4\n11 c1 sw 2>0 S\n12 c0 +socket 1 1\n"
+		"12 c0 -socket 5\n13 c0 +connect 5\n14 c0 wk 2\n15 c0 -connect 0\n16 c1 sw 0>2 R\n17 c1 -accept4 7\n"
+		"18 c1 +recvfrom 7 100\n19 c1 sw 2>0 S\n20 c0 +sendto 5 10\n21 c0 wk 2\n22 c0 -sendto 10\n23 c1 sw 0>2 R\n24 c1 -recvfrom 10");
+	feed(f, "30 c0 +socket 1 1\n30 c0 -socket 6\n31 c0 +connect 6\n32 c0 -connect 0\n33 c0 +sendto 6 11\n34 c0 -sendto 11\n"
+		"40 c1 +accept4 4\n41 c1 -accept4 8\n42 c1 +recvfrom 8 100\n43 c1 -recvfrom 11");
+	end(50);
+	feed_expect(f, "receive thread=2 sender=1 sent=20u bytes=10");
+	feed_expect(f, "receive thread=2 sender=1 sent=33u bytes=11");
+	done();
+}
+END_TEST
+
 START_TEST(a_refused_connect_leaves_the_line)
 {
 	start(1);
@@ -342,4 +358,4 @@ SUITE("pairing", a_pipe_passed_on_is_the_same_pipe, an_accept_of_the_only_connec
 	a_descriptor_passed_on_is_the_same_connection, an_answer_that_was_there_came_through_what_was_passed_on,
 	all_who_send_to_a_datagram_socket_are_found_together, short_connections_do_not_mix,
 	messages_sent_before_the_accept_are_kept,
-	what_a_listener_of_unknown_kind_accepts_pairs, a_refused_connect_leaves_the_line, room_to_write_is_no_message)
+	what_a_listener_of_unknown_kind_accepts_pairs, what_a_listener_has_made_tells_what_it_makes, a_refused_connect_leaves_the_line, room_to_write_is_no_message)
