@@ -42,11 +42,6 @@ struct broker {
 	GHashTable *index;		/* arc of a publication -> its number + 1; owned */
 };
 
-static const char *service_of(struct lqn_invocation *invocation)
-{
-	return lqn_service_name(lqn_final(invocation)->actor);
-}
-
 static const struct lqn_party *host_of(struct lqn_invocation *invocation)
 {
 	return lqn_final(invocation)->actor->host;
@@ -54,7 +49,7 @@ static const struct lqn_party *host_of(struct lqn_invocation *invocation)
 
 static bool is_between_services(const struct lqn_arc *arc)
 {
-	return arc->caller && arc->callee && !arc->gone && (service_of(arc->caller) != service_of(arc->callee) ||
+	return arc->caller && arc->callee && !arc->gone && (lqn_invocation_service(arc->caller) != lqn_invocation_service(arc->callee) ||
 		host_of(arc->caller) != host_of(arc->callee));
 }
 
@@ -63,7 +58,7 @@ static struct lqn_arc *context_of(const struct lqn_arc *delivered)
 {
 	struct lqn_arc *request = lqn_final(delivered->caller)->request;
 
-	return request && is_between_services(request) && service_of(request->caller) != service_of(delivered->callee) ? request : NULL;
+	return request && is_between_services(request) && lqn_invocation_service(request->caller) != lqn_invocation_service(delivered->callee) ? request : NULL;
 }
 
 /* When a thread went on after the last wait before `ts` in which it was idle; INT64_MIN: not known. */
@@ -79,16 +74,13 @@ static int64_t awake_since(const struct lqn_actor *actor, int64_t ts)
 	return INT64_MIN;
 }
 
-/* The thread that sent a delivery; who worked on it then, if that was not seen. */
-static const struct lqn_actor *sender_of(const struct lqn_delivery *delivery)
+struct lqn_actor *lqn_delivery_sender(const struct lqn_delivery *delivery)
 {
 	const struct lqn_invocation *received = lqn_final(delivery->delivered->callee);
-	const GArray *receipts = received->actor->receipts;
-	guint before = receipts ? LQN_COUNT_UNTIL(receipts, struct lqn_receipt, end, received->begin - 1) : 0;
-	const struct lqn_receipt *it = receipts && before < receipts->len ?
-		&g_array_index(receipts, struct lqn_receipt, before) : NULL;
+	const struct lqn_receipt *receipt = lqn_actor_receipt(received->actor, received->begin);
 
-	return it && it->sent == delivery->delivered->sent && it->sender ? it->sender : lqn_final(delivery->delivered->caller)->actor;
+	return receipt && receipt->sent == delivery->delivered->sent && receipt->sender ? receipt->sender :
+		lqn_final(delivery->delivered->caller)->actor;
 }
 
 struct lqn_delivery_times lqn_delivery_times(const struct lqn_delivery *delivery)
@@ -106,7 +98,7 @@ struct lqn_delivery_times lqn_delivery_times(const struct lqn_delivery *delivery
 	} else {
 		at.stored = CLAMP(taken->replied > 0 ? taken->replied : taken->end, at.taken, at.delivered);
 		/* to an acknowledgement the broker may go on with what it did long before: the last run of its thread counts */
-		at.fetched = CLAMP(MAX(passed->begin, awake_since(sender_of(delivery), at.delivered)), at.stored, at.delivered);
+		at.fetched = CLAMP(MAX(passed->begin, awake_since(lqn_delivery_sender(delivery), at.delivered)), at.stored, at.delivered);
 	}
 	at.received = MAX(received->begin, at.delivered);
 	at.done = MAX(received->replied > 0 ? received->replied : received->end, at.received);
@@ -128,7 +120,7 @@ static void broker_free(gpointer data)
 
 static struct broker *broker_of(GPtrArray *brokers, struct lqn_invocation *work, bool make)
 {
-	const char *name = service_of(work);
+	const char *name = lqn_invocation_service(work);
 	const struct lqn_party *host = host_of(work);
 	struct broker *broker;
 
@@ -154,7 +146,7 @@ static struct broker *broker_of(GPtrArray *brokers, struct lqn_invocation *work,
 
 static struct consumer *consumer_of(const struct broker *broker, struct lqn_invocation *work, bool make)
 {
-	struct consumer fresh = { .name = service_of(work), .host = host_of(work), .added = INT64_MIN };
+	struct consumer fresh = { .name = lqn_invocation_service(work), .host = host_of(work), .added = INT64_MIN };
 
 	for (guint i = 0; i < broker->consumers->len; i++) {
 		struct consumer *it = &g_array_index(broker->consumers, struct consumer, i);

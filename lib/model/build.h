@@ -137,6 +137,8 @@ void lqn_build_blocked(struct lqn_build *build);
 /* brokers.c: messages that services pass on asynchronously, and from whom they were. */
 void lqn_build_brokers(struct lqn_build *build);
 struct lqn_delivery_times lqn_delivery_times(const struct lqn_delivery *delivery);
+/* The thread that sent what was delivered; who worked on it then, if that was not seen. */
+struct lqn_actor *lqn_delivery_sender(const struct lqn_delivery *delivery);
 /* flows.c: sums of what became of messages; free with g_ptr_array_unref(). */
 GPtrArray *lqn_message_flows_new(void);
 void lqn_message_flows_add(GPtrArray *flows, const struct lqn_delivery *delivery);

@@ -10,11 +10,6 @@ struct tally {
 	GArray *latencies;		/* double, s; owned */
 };
 
-static const char *service_of(struct lqn_invocation *invocation)
-{
-	return lqn_service_name(lqn_final(invocation)->actor);
-}
-
 static void tally_free(gpointer data)
 {
 	struct tally *tally = data;
@@ -25,8 +20,8 @@ static void tally_free(gpointer data)
 
 static struct tally *tally_of(GPtrArray *flows, const struct lqn_delivery *delivery)
 {
-	const char *producer = service_of(delivery->published->caller), *consumer = service_of(delivery->delivered->callee);
-	const char *broker = service_of(delivery->delivered->caller);
+	const char *producer = lqn_invocation_service(delivery->published->caller), *consumer = lqn_invocation_service(delivery->delivered->callee);
+	const char *broker = lqn_invocation_service(delivery->delivered->caller);
 	struct tally *tally;
 
 	for (guint i = 0; i < flows->len; i++) {
@@ -106,8 +101,8 @@ void lqn_message_flows_add_apart(GPtrArray *flows, const struct lqn_delivery *de
 	for (guint i = 0; i < flows->len; i++) {
 		struct lqn_message_flow *flow = &((struct tally *) flows->pdata[i])->flow;
 
-		flow->apart += flow->broker == service_of(delivery->delivered->caller) &&
-			flow->consumer == service_of(delivery->delivered->callee);
+		flow->apart += flow->broker == lqn_invocation_service(delivery->delivered->caller) &&
+			flow->consumer == lqn_invocation_service(delivery->delivered->callee);
 	}
 }
 

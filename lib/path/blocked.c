@@ -255,7 +255,7 @@ static struct lqn_actor *sender_of(const struct lqn_path_walk *walk, const struc
 	if (origin) {
 		by = origin->actor;
 		*sent = origin->at;
-	} else if ((receipt = lqn_walk_receipt(actor, wait->end)) != NULL) {
+	} else if ((receipt = lqn_actor_receipt(actor, wait->end)) != NULL) {
 		by = receipt->sender;
 		*sent = receipt->sent;
 	}

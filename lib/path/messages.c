@@ -8,24 +8,10 @@
 #include "path/path.h"
 #include "path/walk.h"
 
-static const char *service_of(struct lqn_invocation *work)
-{
-	return lqn_service_name(lqn_final(work)->actor);
-}
-
 static bool is_of(const struct lqn_delivery *delivery, const struct lqn_message_flow *flow)
 {
-	return service_of(delivery->published->caller) == flow->producer &&
-		service_of(delivery->delivered->caller) == flow->broker && service_of(delivery->delivered->callee) == flow->consumer;
-}
-
-/* The thread that sent what was delivered; who worked on it then, if that was not seen. */
-static struct lqn_actor *sender_of(const struct lqn_delivery *delivery, const struct lqn_invocation *received)
-{
-	const struct lqn_receipt *receipt = lqn_walk_receipt(received->actor, received->begin);
-
-	return receipt && receipt->sent == delivery->delivered->sent && receipt->sender ? receipt->sender :
-		lqn_final(delivery->delivered->caller)->actor;
+	return lqn_invocation_service(delivery->published->caller) == flow->producer &&
+		lqn_invocation_service(delivery->delivered->caller) == flow->broker && lqn_invocation_service(delivery->delivered->callee) == flow->consumer;
 }
 
 static struct lqn_request_path *path_of(struct lqn_path_index *index, const struct lqn_delivery *delivery)
@@ -37,7 +23,7 @@ static struct lqn_request_path *path_of(struct lqn_path_index *index, const stru
 	const struct lqn_invocation *received = lqn_final(delivery->delivered->callee);
 	struct lqn_request_path *path = g_new0(struct lqn_request_path, 1);
 	struct lqn_path_piece stored = {
-		.begin = at.stored, .end = at.fetched, .thread = taken->actor->key, .task = service_of(taken),
+		.begin = at.stored, .end = at.fetched, .thread = taken->actor->key, .task = lqn_invocation_service(taken),
 		.comm = taken->actor->comm ? taken->actor->comm : "", .kind = LQN_PATH_BROKER, .host = taken->actor->host->name,
 		.detail = lqn_joining_name(delivery->how), .place = lqn_path_place_of(index, taken),
 	};
@@ -48,13 +34,13 @@ static struct lqn_request_path *path_of(struct lqn_path_index *index, const stru
 	path->task = lqn_service_name(producer->actor);
 	path->pieces = g_array_new(FALSE, FALSE, sizeof(struct lqn_path_piece));
 	if (taken == passed) {
-		lqn_path_walk_work(a, sender_of(delivery, received), at.published, at.delivered, index, path->pieces);
+		lqn_path_walk_work(a, lqn_delivery_sender(delivery), at.published, at.delivered, index, path->pieces);
 	} else {
 		lqn_path_walk_work(a, taken->actor, at.published, at.stored, index, path->pieces);
 		if (stored.begin < stored.end) {
 			g_array_append_val(path->pieces, stored);
 		}
-		lqn_path_walk_work(a, sender_of(delivery, received), at.fetched, at.delivered, index, path->pieces);
+		lqn_path_walk_work(a, lqn_delivery_sender(delivery), at.fetched, at.delivered, index, path->pieces);
 	}
 	lqn_path_walk_work(a, received->actor, at.delivered, at.done, index, path->pieces);
 	return path;

@@ -16,15 +16,6 @@ int lqn_walk_interval(const struct lqn_actor *actor, int64_t ts)
 	return (int) LQN_COUNT_UNTIL(actor->intervals, struct lqn_interval, begin, ts - 1) - 1;
 }
 
-const struct lqn_receipt *lqn_walk_receipt(const struct lqn_actor *actor, int64_t ts)
-{
-	guint ended = actor->receipts ?
-		LQN_COUNT_UNTIL(actor->receipts, struct lqn_receipt, end, ts - 1) : 0;
-
-	return actor->receipts && ended < actor->receipts->len ?
-		&g_array_index(actor->receipts, struct lqn_receipt, ended) : NULL;
-}
-
 /* ---- pieces ---- */
 
 /* A piece like walk->behind; one with the piece that follows it if the same was done in both. */
@@ -186,7 +177,7 @@ const struct lqn_receipt *lqn_walk_late_message(const struct lqn_actor *actor,
 	const struct lqn_interval *wait)
 {
 	const struct lqn_receipt *receipt = wait->wake >= 0 && wait->call_begin > 0 ?
-		lqn_walk_receipt(actor, wait->end) : NULL;
+		lqn_actor_receipt(actor, wait->end) : NULL;
 
 	return receipt && receipt->begin == wait->call_begin && receipt->sent > wait->wake &&
 		receipt->sent < wait->end && receipt->sender ? receipt : NULL;
@@ -309,7 +300,7 @@ static bool woke_for(const struct lqn_path_walk *walk, struct lqn_actor *by, int
 static void below_floor(struct lqn_path_walk *walk, struct lqn_path_frame frame,
 	const struct lqn_interval *wait)
 {
-	const struct lqn_receipt *message = lqn_walk_receipt(frame.actor, frame.floor);
+	const struct lqn_receipt *message = lqn_actor_receipt(frame.actor, frame.floor);
 	struct lqn_actor *from = message && message->sent < frame.floor ? message->sender : NULL;
 	struct lqn_invocation *request = frame.request;
 	bool other = lqn_final(frame.work) != request;
@@ -330,7 +321,7 @@ static void below_floor(struct lqn_path_walk *walk, struct lqn_path_frame frame,
 		}
 	}
 	if (handed_over) {
-		message = lqn_walk_receipt(request->actor, request->begin);
+		message = lqn_actor_receipt(request->actor, request->begin);
 		from = request->actor;
 		sent = message ? message->end : request->begin;
 	}

@@ -54,8 +54,6 @@ void lqn_walk_behind(struct lqn_path_walk *walk, const struct lqn_path_piece *li
 	struct lqn_actor *actor, int64_t begin, int64_t end);
 /* Index of the last interval of a thread that begins before `ts`; -1: none. */
 int lqn_walk_interval(const struct lqn_actor *actor, int64_t ts);
-/* The first receive of a thread that ended at `ts` or later; NULL: none. */
-const struct lqn_receipt *lqn_walk_receipt(const struct lqn_actor *actor, int64_t ts);
 /*
  * The message that a wait was for, if it was sent after the waking and before the thread had a CPU.
  * NULL: the waking was for what the wait was for.

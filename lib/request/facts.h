@@ -302,6 +302,10 @@ struct lqn_analysis {
 
 /* What the invocation has become part of, or itself; NULL for NULL. */
 struct lqn_invocation *lqn_final(struct lqn_invocation *invocation);
+/* The name of the service whose work it is; interned. */
+const char *lqn_invocation_service(struct lqn_invocation *invocation);
+/* The first receive of a thread that ended at `ts` or later; NULL: none. */
+const struct lqn_receipt *lqn_actor_receipt(const struct lqn_actor *actor, int64_t ts);
 /* The word of that number; made if there is none. */
 struct lqn_word *lqn_party_word(struct lqn_party *host, uint64_t id);
 /* The one word that stands for all its names. */

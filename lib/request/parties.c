@@ -347,3 +347,17 @@ bool lqn_actor_is_loop_client(const struct lqn_actor *actor)
 {
 	return !actor->unit->serves && actor->sleeps * 50 < actor->sends;
 }
+
+const char *lqn_invocation_service(struct lqn_invocation *invocation)
+{
+	return lqn_service_name(lqn_final(invocation)->actor);
+}
+
+const struct lqn_receipt *lqn_actor_receipt(const struct lqn_actor *actor, int64_t ts)
+{
+	guint ended = actor->receipts ?
+		LQN_COUNT_UNTIL(actor->receipts, struct lqn_receipt, end, ts - 1) : 0;
+
+	return actor->receipts && ended < actor->receipts->len ?
+		&g_array_index(actor->receipts, struct lqn_receipt, ended) : NULL;
+}
