@@ -127,6 +127,8 @@ void lqn_build_sections(struct lqn_build *build);
 double lqn_interval(double sum, double square, double n);
 /* demands.c: demands, delays and calls of entries. */
 void lqn_build_demands(struct lqn_build *build);
+/* loops.c: event loops with several requests in flight. */
+void lqn_build_loops(struct lqn_build *build);
 /* clients.c: population and think time of reference tasks. */
 void lqn_build_clients(struct lqn_build *build);
 /* disks.c: devices as processors. */

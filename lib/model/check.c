@@ -251,7 +251,7 @@ static void add_task(const struct lqn_task *task, void *data)
 {
 	const struct network *net = data;
 	static const char *const kinds[] = {
-		[LQN_TASK_SERVER] = "server", [LQN_TASK_LOCK] = "lock", [LQN_TASK_DISK] = "disk",
+		[LQN_TASK_SERVER] = "server", [LQN_TASK_LOCK] = "lock", [LQN_TASK_DISK] = "disk", [LQN_TASK_LOOP] = "loop",
 	};
 	double busy = 0;
 

@@ -22,7 +22,7 @@
 #define NORMAL_95 1.96		/* standard deviations, for 95 % of a normal distribution */
 
 struct sums {
-	double cpu[2], send, delay[2], disk[2], latency, lock_latency, service;
+	double cpu[2], send, delay[2], disk[2], paused, latency, lock_latency, service;
 	double square[2], square_service;
 	guint answered;
 };
@@ -43,6 +43,7 @@ static struct sums sum_up(const struct lqn_cluster *cluster)
 		s.square[0] += all * all;
 		s.square[1] += (double) it->cpu[1] * (double) it->cpu[1];
 		s.send += (double) it->send_cpu;
+		s.paused += (double) it->paused;
 		s.latency += (double) it->latency;
 		s.lock_latency += (double) it->lock_latency;
 		if (it->replied > 0 || !it->request) {
@@ -104,6 +105,7 @@ struct tally {
 	enum lqn_call_kind kind;
 	unsigned phase;
 	guint now;			/* of the invocation that is looked at */
+	guint free, held;		/* of struct lqn_model_call */
 	double sum, square;
 };
 
@@ -128,7 +130,12 @@ static void count_calls(struct lqn_build *build, const struct lqn_cluster *clust
 		struct lqn_cluster *to = lqn_build_callee(build, cluster, arc);
 
 		if (to) {
-			tally_of(tallies, to->entry, arc->kind, cluster->entry->has_phase2 && arc->second_phase)->now++;
+			struct tally *tally = tally_of(tallies, to->entry, arc->kind,
+				cluster->entry->has_phase2 && arc->second_phase);
+
+			tally->now++;
+			tally->free += arc->left || arc->at_loop;
+			tally->held += arc->held;
 		}
 	}
 	for (guint i = 0; i < tallies->len; i++) {
@@ -151,7 +158,8 @@ static void add_calls(struct lqn_build *build, struct lqn_cluster *cluster)
 	for (guint i = 0; i < tallies->len; i++) {
 		const struct tally *tally = &g_array_index(tallies, struct tally, i);
 		struct lqn_model_call call = { .dest = tally->dest, .kind = tally->kind, .mean = tally->sum / n,
-			.cvsq = cvsq(tally->sum, tally->square, n), .ci = lqn_interval(tally->sum, tally->square, n) };
+			.cvsq = cvsq(tally->sum, tally->square, n), .ci = lqn_interval(tally->sum, tally->square, n),
+			.free = tally->free, .held = tally->held };
 
 		if (call.mean >= least) {
 			g_array_append_val(cluster->entry->phase[tally->phase].calls, call);
@@ -196,7 +204,7 @@ static void fill(struct lqn_build *build, struct lqn_cluster *cluster)
 	if (service->busy_ns > 0) {
 		demand[0] += service->loose_ns * (s.cpu[0] + s.cpu[1] + s.send) / service->busy_ns;
 	}
-	delay[0] = (service->root ? 0 : delay[0]) + s.latency + (cluster->locks->len > 0 ? 0 : s.lock_latency);
+	delay[0] = (service->root ? 0 : delay[0]) + s.paused + s.latency + (cluster->locks->len > 0 ? 0 : s.lock_latency);
 	for (unsigned phase = 0; phase < 2; phase++) {
 		demand[phase] /= n * 1e9;
 		delay[phase] /= n * 1e9;

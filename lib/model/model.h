@@ -18,6 +18,7 @@ enum lqn_call_kind { LQN_SYNC, LQN_ASYNC, LQN_FORWARD };
 enum lqn_task_kind {
 	LQN_TASK_SERVER, LQN_TASK_CLIENT, LQN_TASK_OPEN,	/* open: a source of arrivals, written as a large closed one */
 	LQN_TASK_LOCK, LQN_TASK_DISK, LQN_TASK_DELAY, LQN_TASK_BACKGROUND,
+	LQN_TASK_LOOP,			/* the threads of an event loop: what its entries compute */
 };
 
 struct lqn_entry;
@@ -28,6 +29,7 @@ struct lqn_model_call {
 	double mean;			/* per invocation of the phase */
 	double cvsq;			/* squared coefficient of variation of that number; < 0: unknown */
 	double ci;			/* half width of the mean's 95 % interval; < 0: unknown */
+	unsigned free, held;		/* calls seen whose caller's thread did other things meanwhile, and did not */
 };
 
 struct lqn_phase {
@@ -44,6 +46,7 @@ struct lqn_entry {
 	char *label;			/* for people: `web, called by client`; owned; may be NULL */
 	struct lqn_phase phase[2];	/* [1] unused unless has_phase2 */
 	bool has_phase2;
+	struct lqn_entry *loop;		/* where it computes, one at a time; borrowed; NULL: in its own task */
 	/* measured in the window */
 	uint64_t invocations;
 	double throughput;		/* per second */

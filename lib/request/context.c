@@ -180,6 +180,55 @@ void lqn_merge(struct lqn_invocation *from, struct lqn_invocation *into)
 	hand_over(from, into, false);
 }
 
+bool lqn_call_polls(uint8_t call)
+{
+	return call == LQN_CALL_EPOLL_WAIT || call == LQN_CALL_POLL || call == LQN_CALL_SELECT;
+}
+
+static bool waits_for_answer(const struct lqn_invocation *it)
+{
+	return it->last_arc && it->last_arc->replied == 0 && !it->last_arc->gone;
+}
+
+void lqn_leave(struct lqn_actor *actor, int64_t ts)
+{
+	struct lqn_invocation *left = lqn_final(actor->current);
+
+	if (!left) {
+		return;
+	}
+	if (waits_for_answer(left)) {
+		actor->unit->took_up += !left->last_arc->left;
+		left->last_arc->left = true;
+	} else if (left->request && !left->replied && left->left_at == 0) {
+		left->left_at = ts;
+		left->left_free = true;
+	}
+}
+
+void lqn_pause(struct lqn_actor *actor, int64_t ts, bool free)
+{
+	struct lqn_invocation *left = lqn_final(actor->current);
+
+	if (left && left->request && !left->replied && left->left_at == 0 && !waits_for_answer(left)) {
+		left->left_at = ts;
+		left->left_free = free;
+	}
+}
+
+void lqn_come_back(struct lqn_actor *actor, struct lqn_invocation *it)
+{
+	const struct lqn_invocation *current = actor->current;
+	/* what turns out to be its work may have waited for answers since */
+	int64_t since = current && current != it && current->anonymous && !current->into ? current->begin : actor->last.end;
+
+	if (it->left_at > 0 && it->actor == actor && lqn_call_polls(actor->last.call) && since > it->left_at) {
+		it->paused += since - it->left_at;
+		it->pauses += it->left_free;
+	}
+	it->left_at = 0;
+}
+
 int64_t lqn_start_cpu(const struct lqn_actor *actor, int64_t cpu)
 {
 	return MIN(MAX(actor->last.end > 0 ? actor->last.cpu : 0, actor->mark), cpu);
@@ -209,6 +258,11 @@ struct lqn_invocation *lqn_begin_request(struct lqn_analysis *a, struct lqn_acto
 	} else if (last->end > 0 && !after_wait) {
 		start = MAX(start, actor->last_cpu);
 	}
+	if (after_wait && last->call == LQN_CALL_EPOLL_WAIT) {
+		actor->asked_at = last->object;
+	}
+	actor->unit->put_off += sent > actor->asking_from && sent < actor->asking_until;
+	lqn_leave(actor, after_wait ? last->begin : ts);
 	/* what it did before was over when it began to wait, or took this up */
 	lqn_charge(actor, start, after_wait ? last->begin : ts);
 	lqn_settle(actor);

@@ -61,8 +61,11 @@ struct lqn_arc {
 	int64_t sent, replied;			/* replied: 0 = not */
 	enum lqn_call_kind kind;		/* LQN_FORWARD: so seen; else decided by build.c */
 	bool second_phase, gone;		/* gone: taken back */
+	bool left;				/* its caller's thread took up other work before the answer came */
+	bool held;				/* its caller's thread waited for the answer and nothing else */
 	uint32_t bytes;				/* of the request; UINT32_MAX: so many or more */
-	bool polled;				/* its answer came to an event loop that waited for whatever comes */
+	bool polled;				/* its answer came to an event loop that waited for whatever comes, … */
+	bool at_loop;				/* … at the place where requests come to it */
 	bool needed;				/* of forget.c */
 };
 
@@ -96,6 +99,10 @@ struct lqn_invocation {
 	int64_t replied;			/* end of the reply's send; 0: not */
 	int64_t cpu[2], send_cpu;		/* by phase; of the reply's send */
 	int64_t delay[2];			/* asleep, by phase */
+	int64_t paused;				/* its thread waited, but for no answer: for a timer, or what is not traced */
+	int64_t left_at;			/* since then nobody works on it, nor is an answer waited for; 0: not so */
+	uint32_t pauses;			/* in which the thread was free for other requests */
+	bool left_free;				/* since left_at it is */
 	int64_t latency, lock_latency;		/* runnable after a waking with a CPU idle */
 	int64_t disk_ns[2];			/* by phase, like their number */
 	uint32_t disks[2];
@@ -130,6 +137,8 @@ struct lqn_unit {			/* a process */
 	bool ignored;			/* a rule says so: background */
 	bool serves;			/* it was seen to receive requests, or to accept */
 	uint64_t sends, asks;		/* of which came after a sleep, not after a message */
+	/* times its threads left work that waits for an answer; requests that had to wait until such an answer came */
+	uint64_t took_up, put_off;
 	int distance;			/* from the clients, in messages */
 	GPtrArray *unclaimed;		/* struct lqn_arc to it, borrowed, by whom served is not known; owned; NULL: none (waits.c) */
 	bool needed;			/* of forget.c */
@@ -162,6 +171,9 @@ struct lqn_actor {
 	int64_t first_accept;		/* -1: none */
 	bool asleep_last;		/* the last it did was to sleep */
 	struct lqn_end *asked_on;	/* where it last received of what accepted; NULL: nowhere */
+	bool timed;			/* a timer has ended its wait for descriptors, and nothing has come since */
+	uint64_t asked_at;		/* the epoll descriptor at which it last waited for a request; 0: at none */
+	int64_t asking_from, asking_until;	/* the last call that it waited for */
 	bool polls, reads;		/* it ever waited for descriptors; read a socket */
 	bool needed;			/* of forget.c */
 	/* state of the conversation */

@@ -140,6 +140,14 @@ void lqn_merge(struct lqn_invocation *from, struct lqn_invocation *into);
 /* A request, sent at `sent`, reaches a thread, in a call that ended at `ts`, with the CPU clock from `cpu_begin` to `cpu`. */
 struct lqn_invocation *lqn_begin_request(struct lqn_analysis *analysis, struct lqn_actor *actor,
 	struct lqn_arc *request, int64_t sent, int64_t ts, int64_t cpu_begin, int64_t cpu);
+/* True for calls that wait for descriptors. */
+bool lqn_call_polls(uint8_t call);
+/* The thread takes up something else than its current work, which may wait for an answer. */
+void lqn_leave(struct lqn_actor *actor, int64_t ts);
+/* The thread waits for descriptors; `free`: where requests come. */
+void lqn_pause(struct lqn_actor *actor, int64_t ts, bool free);
+/* The thread goes on with what it may have left. */
+void lqn_come_back(struct lqn_actor *actor, struct lqn_invocation *it);
 /* The context of something that a thread does at `ts` of its own accord. */
 struct lqn_invocation *lqn_context(struct lqn_analysis *analysis, struct lqn_actor *actor, int64_t ts, int64_t cpu);
 /* A cycle of a client that never sleeps begins with what it asks at `ts`. */

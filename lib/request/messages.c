@@ -150,6 +150,15 @@ static void forwarded(struct lqn_invocation *current, struct lqn_invocation *don
 	}
 }
 
+/* The thread has answered another request, and has since waited for descriptors in vain: a timer has woken it. */
+static bool waited_since(const struct lqn_actor *actor, const struct lqn_invocation *done)
+{
+	const struct lqn_invocation *tail = actor->current;
+
+	return tail && tail->tail_of && !tail->into && lqn_final(tail->tail_of) != done && !tail->arcs &&
+		done->actor == actor && lqn_call_polls(actor->last.call) && actor->last.begin >= tail->begin;
+}
+
 /* A send on a connection on which a request is open. */
 static void send_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, struct lqn_end *into,
 	const struct lqn_event *ev)
@@ -162,6 +171,16 @@ static void send_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct l
 		a->healed++;
 	}
 	end->answered = done = lqn_final(g_queue_pop_head(&end->open));
+	if (waited_since(actor, done)) {
+		/* what the thread had answered before is over */
+		lqn_charge(actor, actor->last.cpu, actor->last.begin);
+		lqn_settle(actor);
+		actor->current = current = NULL;
+	}
+	lqn_come_back(actor, done);
+	if (current != done) {
+		lqn_leave(actor, ev->send.begin);
+	}
 	if (!current) {
 		current = lqn_final(lqn_context(a, actor, ev->send.begin, ev->send.cpu_begin));
 		lqn_merge(current, done);
@@ -443,6 +462,7 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 		done_with(actor, ev->send.end, ev->send.cpu_end);
 		return;
 	}
+	lqn_come_back(actor, current);
 	arc = stream ? last_call(end) : NULL;
 	if (!(arc && arc->replied == 0 && lqn_final(arc->caller) == current && two_way && current->last_send == end)) {
 		arc = lqn_arc_new(a, current, ev->send.begin, end, 0);
@@ -471,6 +491,7 @@ static void resume(struct lqn_actor *actor, struct lqn_invocation *caller, const
 	struct lqn_invocation *current = lqn_final(actor->current);
 
 	if (current != caller) {
+		lqn_leave(actor, ev->receive.begin);
 		lqn_charge(actor, lqn_start_cpu(actor, ev->receive.cpu_end), ev->receive.end);
 		lqn_settle(actor);
 		actor->current = caller;
@@ -481,6 +502,19 @@ static void resume(struct lqn_actor *actor, struct lqn_invocation *caller, const
 	if (caller->origin == LQN_ORIGIN_LOOP) {
 		actor->current = NULL;	/* this customer's cycle is over */
 	}
+}
+
+/* How the thread waited for the answer that has just come. */
+static void wait_for_answer(struct lqn_actor *actor, struct lqn_arc *arc)
+{
+	bool waited = actor->last.end >= arc->sent, epoll = actor->last.call == LQN_CALL_EPOLL_WAIT;
+
+	/* an event loop, or a scheduler's thread, waits for whatever comes: whether for this, its caller's own answer tells */
+	arc->polled = waited && (epoll || actor->last.call == LQN_CALL_FUTEX);
+	arc->at_loop = waited && epoll && actor->last.object && actor->last.object == actor->asked_at;
+	arc->held = waited && !arc->left && !lqn_call_polls(actor->last.call);
+	actor->asking_from = arc->sent;
+	actor->asking_until = arc->replied;
 }
 
 static void receive_reply(struct lqn_actor *actor, struct lqn_end *end, struct lqn_note *message,
@@ -494,9 +528,7 @@ static void receive_reply(struct lqn_actor *actor, struct lqn_end *end, struct l
 	}
 	g_queue_remove(&end->calls, arc);
 	arc->replied = ev->receive.end;
-	/* an event loop, or a scheduler's thread, waits for whatever comes: whether for this, its caller's own answer tells */
-	arc->polled = (actor->last.call == LQN_CALL_EPOLL_WAIT || actor->last.call == LQN_CALL_FUTEX) &&
-		actor->last.end >= arc->sent;
+	wait_for_answer(actor, arc);
 	caller = arc->caller;
 	if (!caller->tail_of || caller->into) {
 		caller = lqn_final(caller);

@@ -233,7 +233,7 @@ static void count_send(struct lqn_party *host, const struct lqn_event *ev)
 	struct lqn_actor *actor = lqn_party_actor(host, ev->send.thread);
 
 	end->sends++;
-	end->prompt += actor->asked_on == end;
+	end->prompt += actor->asked_on == end || actor->timed;
 	end->first_send = MIN(end->first_send, ev->send.begin);
 	use_end(end, actor);
 	actor->sends++;
@@ -259,7 +259,7 @@ static void count_receive(struct lqn_party *host, const struct lqn_event *ev)
 	};
 
 	use_end(end, actor);
-	actor->asleep_last = false;
+	actor->asleep_last = actor->timed = false;
 	if (!end->readers) {
 		end->readers = g_ptr_array_new();
 	}
@@ -328,6 +328,7 @@ static void count_wait(struct lqn_party *host, const struct lqn_event *ev)
 	};
 
 	add_interval(actor, &interval);
+	actor->timed = interval.cause == LQN_CAUSE_TIMER && lqn_call_polls(interval.call);
 	switch (ev->wait.call) {
 	case LQN_CALL_EPOLL_WAIT:
 	case LQN_CALL_POLL:

@@ -41,6 +41,9 @@ void lqn_on_wait(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 	if (!actor->current && actor->last.end > 0 && actor->unit->serves && is_work(actor, ev)) {
 		lqn_context(a, actor, ev->wait.begin, ev->wait.cpu);
 	}
+	if (lqn_call_polls((uint8_t) ev->wait.call)) {
+		lqn_pause(actor, ev->wait.begin, ev->wait.call == LQN_CALL_EPOLL_WAIT && ev->wait.object && ev->wait.object == actor->asked_at);
+	}
 	actor->call_blocked = (same_call ? actor->call_blocked : 0) + ev->wait.end - ev->wait.begin;
 	actor->last.begin = ev->wait.begin;
 	actor->last.wake = ev->wait.wake;

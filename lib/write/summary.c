@@ -96,7 +96,7 @@ static bool is_workload(const struct lqn_task *task)
 {
 	static const bool workload[] = {
 		[LQN_TASK_SERVER] = true, [LQN_TASK_CLIENT] = true, [LQN_TASK_OPEN] = true,
-		[LQN_TASK_BACKGROUND] = false,
+		[LQN_TASK_LOOP] = true,
 	};
 
 	return (unsigned) task->kind < G_N_ELEMENTS(workload) && workload[task->kind];
@@ -214,20 +214,26 @@ static char *list_calls(const struct lqn_entry *entry)
 		g_autofree char *dest = lqn_text_clip(call->dest->name, ENTRY_WIDTH);
 		double mean = call->mean[0] + call->mean[1];
 
-		g_string_append_printf(out, "%s%s %s ×", i ? ", " : "", arrows[call->kind], dest);
+		if (call->dest == entry->loop) {
+			continue;
+		}
+		g_string_append_printf(out, "%s%s %s ×", out->len > 0 ? ", " : "", arrows[call->kind], dest);
 		lqn_text_append_fixed(out, mean, mean < 0.1 ? 4 : 2);
 	}
 	g_array_unref(calls);
 	return g_string_free(out, FALSE);
 }
 
+/* That of a loop is the entry's: it is where it computes. */
 static char *list_demand(const struct lqn_entry *entry)
 {
+	const struct lqn_entry *where = entry->loop ? entry->loop : entry;
+	double times = entry->loop ? entry->loop->throughput / entry->throughput : 1;
 	GString *out = g_string_new(NULL);
 
-	for (unsigned phase = 0; phase < lqn_entry_phases(entry); phase++) {
+	for (unsigned phase = 0; phase < lqn_entry_phases(where); phase++) {
 		g_string_append(out, phase ? " + " : "");
-		lqn_text_append_fixed(out, entry->phase[phase].demand * 1e3, 3);
+		lqn_text_append_fixed(out, where->phase[phase].demand * times * 1e3, 3);
 	}
 	return g_string_free(out, FALSE);
 }
@@ -243,7 +249,7 @@ static void print_entries(GString *out, const GPtrArray *tasks)
 	for (unsigned i = 0; i < tasks->len; i++) {
 		const struct lqn_task *task = g_ptr_array_index(tasks, i);
 
-		for (unsigned e = 0; e < task->entries->len; e++, all++) {
+		for (unsigned e = 0; task->kind != LQN_TASK_LOOP && e < task->entries->len; e++, all++) {
 			const struct lqn_entry *entry = g_ptr_array_index(task->entries, e);
 
 			if (shown == MAX_ENTRIES) {

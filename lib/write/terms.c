@@ -27,6 +27,7 @@ static const char *const kind_names[] = {
 	[LQN_TASK_DISK] = "disk",
 	[LQN_TASK_DELAY] = "delay",
 	[LQN_TASK_BACKGROUND] = "background",
+	[LQN_TASK_LOOP] = "loop",
 };
 
 const struct lqn_sched_terms *lqn_sched_terms(enum lqn_sched sched)
@@ -77,6 +78,21 @@ static bool few_share_few(const struct lqn_model *model)
 	return several;
 }
 
+/* Below a task without a bound Conway's lets a task of one thread do more than it can, by a third, however many cores there are. */
+static bool has_loop(const struct lqn_model *model)
+{
+	for (unsigned i = 0; i < model->processors->len; i++) {
+		const struct lqn_processor *proc = g_ptr_array_index(model->processors, i);
+
+		for (unsigned k = 0; k < proc->tasks->len; k++) {
+			if (((const struct lqn_task *) g_ptr_array_index(proc->tasks, k))->kind == LQN_TASK_LOOP) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
 const struct lqn_solver_pragma *lqn_solver_pragma(const struct lqn_model *model, unsigned n)
 {
 	static const struct lqn_solver_pragma pragmas[] = {
@@ -84,7 +100,7 @@ const struct lqn_solver_pragma *lqn_solver_pragma(const struct lqn_model *model,
 		{ "multiserver", "rolia" },
 	};
 
-	return n < (few_share_few(model) ? 2 : 1) ? &pragmas[n] : NULL;
+	return n < (few_share_few(model) || has_loop(model) ? 2 : 1) ? &pragmas[n] : NULL;
 }
 
 unsigned lqn_entry_phases(const struct lqn_entry *entry)

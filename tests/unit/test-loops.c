@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* Event loops that have several requests in flight. */
+#include "talk.h"
+
+#include "suite.h"
+
+#define CYCLES 60
+enum { CLIENT = 1, LOOP = 2, CLIENT_2 = 3, BACK = 4, BACK_2 = 6 };
+
+static struct talk t;
+static struct lqn_model *model;
+
+static void near(double got, double want)
+{
+	ck_assert_double_eq_tol(got, want, want * 0.05 + 1e-7);
+}
+
+/* Two clients of a loop, which has a connection to each of two backends. */
+static void start(void)
+{
+	talk_start(&t);
+	talk_process(&t, CLIENT, "client");
+	talk_process(&t, LOOP, "loop");
+	talk_process(&t, CLIENT_2, "client");
+	talk_process(&t, BACK, "back");
+	talk_process(&t, BACK_2, "back");
+	talk_connect(&t, CLIENT, 5, LOOP, 7);
+	talk_connect(&t, CLIENT_2, 5, LOOP, 8);
+	talk_connect(&t, LOOP, 11, BACK, 13);
+	talk_connect(&t, LOOP, 12, BACK_2, 13);
+	talk_await(&t, BACK, "recvfrom", 13);
+	talk_await(&t, BACK_2, "recvfrom", 13);
+	feed(t.feed, "%ld c%d +epoll_create1 0\n%ld c%d -epoll_create1 9", t.now, LOOP, t.now, LOOP);
+	talk_await(&t, LOOP, "epoll_wait", 9);
+}
+
+static void take(int fd)
+{
+	feed(t.feed, "%ld c%d +recvfrom %d 4096\n%ld c%d -recvfrom 64", t.now, LOOP, fd, t.now + 1, LOOP);
+	talk_work(&t, 1);
+}
+
+/* The client's request comes to the loop, which works on it. */
+static void come(int client, int fd)
+{
+	talk_send(&t, client, "sendto", 5, LOOP, "epoll_wait");
+	talk_await(&t, client, "recvfrom", 5);
+	take(fd);
+	talk_work(&t, 20);
+}
+
+static void ask(int back, int fd, const char *wait, int at)
+{
+	talk_send(&t, LOOP, "sendto", fd, back, "recvfrom");
+	talk_await(&t, LOOP, wait, at);
+}
+
+static void answer(int back, const char *wait)
+{
+	talk_send(&t, back, "sendto", 13, LOOP, wait);
+	talk_await(&t, back, "recvfrom", 13);
+}
+
+/* The loop answers, and waits for more. */
+static void finish(int fd, int client)
+{
+	talk_work(&t, 10);
+	talk_send(&t, LOOP, "sendto", fd, client, "recvfrom");
+	talk_await(&t, LOOP, "epoll_wait", 9);
+}
+
+/* Both clients think. */
+static void think(void)
+{
+	talk_sleep(&t, CLIENT, 100);
+	feed(t.feed, "%ld c%d +nanosleep\n%ld c%d sw %d>0 S\n%ld c%d +hrtimer 1\n%ld c%d wk %d\n%ld c%d -hrtimer 1\n"
+		"%ld c%d sw 0>%d R\n%ld c%d -nanosleep 0", t.now, CLIENT_2, t.now, CLIENT_2, CLIENT_2, t.now + 50, CLIENT_2, t.now + 50,
+		CLIENT_2, CLIENT_2, t.now + 50, CLIENT_2, t.now + 50, CLIENT_2, CLIENT_2, t.now + 50, CLIENT_2);
+	talk_work(&t, 50);
+}
+
+START_TEST(requests_in_flight_do_not_hold_the_loop)
+{
+	const struct lqn_task *task;
+	struct lqn_entry *entry, *computing;
+
+	start();
+	for (int i = 0; i < CYCLES; i++) {
+		come(CLIENT, 7);
+		ask(BACK, 11, "epoll_wait", 9);
+		come(CLIENT_2, 8);
+		ask(BACK_2, 12, "epoll_wait", 9);
+		talk_work(&t, 200);
+		answer(BACK, "epoll_wait");
+		take(11);
+		finish(7, CLIENT);
+		talk_work(&t, 30);
+		answer(BACK_2, "epoll_wait");
+		take(12);
+		finish(8, CLIENT_2);
+		think();
+	}
+	model = talk_finish(&t, NULL);
+	task = talk_task(model, "loop");
+	ck_assert_int_eq(task->sched, LQN_SCHED_INF);
+	task = talk_task(model, "loop_loop");
+	ck_assert_ptr_nonnull(task);
+	ck_assert_int_eq(task->kind, LQN_TASK_LOOP);
+	ck_assert_uint_eq(task->multiplicity, 1);
+	entry = talk_entry(model, "loop");
+	computing = talk_entry(model, "loop_loop");
+	ck_assert_ptr_eq(entry->loop, computing);
+	near(talk_calls(entry, talk_entry(model, "back"), LQN_SYNC), 1);
+	near(talk_calls(entry, computing, LQN_SYNC), 2);
+	near(computing->phase[0].demand, 17.5e-6);
+	ck_assert_double_lt(entry->phase[0].demand, 1e-8);
+	ck_assert_uint_eq(talk_task(model, "client")->multiplicity, 2);
+	lqn_model_free(model);
+}
+END_TEST
+
+START_TEST(who_waits_for_one_answer_alone_holds_its_thread)
+{
+	start();
+	for (int i = 0; i < CYCLES; i++) {
+		come(CLIENT, 7);
+		ask(BACK, 11, "recvfrom", 11);
+		talk_work(&t, 200);
+		answer(BACK, "recvfrom");
+		finish(7, CLIENT);
+		come(CLIENT_2, 8);
+		ask(BACK_2, 12, "recvfrom", 12);
+		talk_work(&t, 200);
+		answer(BACK_2, "recvfrom");
+		finish(8, CLIENT_2);
+		think();
+	}
+	model = talk_finish(&t, NULL);
+	ck_assert_ptr_null(talk_task(model, "loop_loop"));
+	ck_assert_int_eq(talk_task(model, "loop")->sched, LQN_SCHED_FCFS);
+	lqn_model_free(model);
+}
+END_TEST
+
+/* That others could come, though none did, tells where it waits. */
+START_TEST(who_waits_for_answers_where_requests_come_is_free_for_them)
+{
+	start();
+	for (int i = 0; i < CYCLES; i++) {
+		come(CLIENT, 7);
+		ask(BACK, 11, "epoll_wait", 9);
+		talk_work(&t, 200);
+		answer(BACK, "epoll_wait");
+		take(11);
+		finish(7, CLIENT);
+		talk_sleep(&t, CLIENT, 100);
+	}
+	model = talk_finish(&t, NULL);
+	ck_assert_int_eq(talk_task(model, "loop")->sched, LQN_SCHED_INF);
+	ck_assert_ptr_nonnull(talk_task(model, "loop_loop"));
+	lqn_model_free(model);
+}
+END_TEST
+
+/* It waits there for the answer, and leaves alone what else comes. */
+START_TEST(who_puts_requests_off_until_an_answer_comes_is_serial)
+{
+	start();
+	for (int i = 0; i < CYCLES; i++) {
+		come(CLIENT, 7);
+		ask(BACK, 11, "epoll_wait", 9);
+		talk_work(&t, 50);
+		feed(t.feed, "%ld c%d +sendto 5 64\n%ld c%d -sendto 64", t.now, CLIENT_2, t.now + 1, CLIENT_2);
+		talk_work(&t, 1);
+		talk_await(&t, CLIENT_2, "recvfrom", 5);
+		talk_work(&t, 150);
+		answer(BACK, "epoll_wait");
+		take(11);
+		talk_work(&t, 10);
+		talk_send(&t, LOOP, "sendto", 7, CLIENT, "recvfrom");
+		take(8);
+		talk_work(&t, 20);
+		ask(BACK_2, 12, "epoll_wait", 9);
+		talk_work(&t, 200);
+		answer(BACK_2, "epoll_wait");
+		take(12);
+		finish(8, CLIENT_2);
+		think();
+	}
+	model = talk_finish(&t, NULL);
+	ck_assert_ptr_null(talk_task(model, "loop_loop"));
+	ck_assert_int_eq(talk_task(model, "loop")->sched, LQN_SCHED_FCFS);
+	lqn_model_free(model);
+}
+END_TEST
+
+static void expire(void)
+{
+	feed(t.feed, "%ld c%d +hrtimer 1\n%ld c%d wk %d\n%ld c%d -hrtimer 1\n%ld c%d sw 0>%d R\n%ld c%d -epoll_wait 0", t.now, LOOP, t.now,
+		LOOP, LOOP, t.now, LOOP, t.now, LOOP, LOOP, t.now, LOOP);
+}
+
+/* Two handlers sleep in the loop, as with timers of its own; it goes on with others meanwhile. */
+START_TEST(a_timer_of_the_loop_delays_the_request_alone)
+{
+	struct lqn_entry *entry;
+
+	start();
+	for (int i = 0; i < CYCLES; i++) {
+		come(CLIENT, 7);
+		talk_await(&t, LOOP, "epoll_wait", 9);
+		talk_work(&t, 50);
+		come(CLIENT_2, 8);
+		talk_await(&t, LOOP, "epoll_wait", 9);
+		talk_work(&t, 378);
+		expire();
+		finish(7, CLIENT);
+		talk_work(&t, 61);
+		expire();
+		finish(8, CLIENT_2);
+		think();
+	}
+	model = talk_finish(&t, NULL);
+	ck_assert_uint_eq(talk_task(model, "client")->multiplicity, 2);
+	ck_assert_int_eq(talk_task(model, "loop")->sched, LQN_SCHED_INF);
+	entry = talk_entry(model, "loop");
+	near(entry->phase[0].think, 451e-6);
+	near(talk_calls(entry, talk_entry(model, "loop_loop"), LQN_SYNC), 2);
+	near(talk_entry(model, "loop_loop")->phase[0].demand, 17e-6);
+	lqn_model_free(model);
+}
+END_TEST
+
+SUITE("loops", requests_in_flight_do_not_hold_the_loop, who_waits_for_one_answer_alone_holds_its_thread,
+	who_waits_for_answers_where_requests_come_is_free_for_them, who_puts_requests_off_until_an_answer_comes_is_serial,
+	a_timer_of_the_loop_delays_the_request_alone)
