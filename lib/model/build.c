@@ -332,6 +332,7 @@ bool lqn_model_build(struct lqn_build *build, GError **error)
 	lqn_build_demands(build);
 	lqn_build_disks(build);
 	lqn_build_sections(build);
+	lqn_build_connections(build);
 	lqn_build_loops(build);
 	lqn_build_clients(build);
 	lqn_build_brokers(build);

@@ -111,6 +111,8 @@ struct lqn_cluster *lqn_build_callee(struct lqn_build *build, const struct lqn_c
 /* pools.c: how many threads serve; *per_connection: each was made for one connection. */
 unsigned lqn_service_multiplicity(const struct lqn_build *build, const struct lqn_service *service,
 	bool *per_connection);
+/* How many of struct lqn_window there are at once, at most. Sorts them. */
+guint lqn_at_once(GArray *lives);
 /* locks.c */
 void lqn_build_locks(struct lqn_build *build);
 /* NULL: the entry does not use that lock. */
@@ -127,6 +129,8 @@ void lqn_build_sections(struct lqn_build *build);
 double lqn_interval(double sum, double square, double n);
 /* demands.c: demands, delays and calls of entries. */
 void lqn_build_demands(struct lqn_build *build);
+/* connections.c: pools of connections that requests of event loops wait for. */
+void lqn_build_connections(struct lqn_build *build);
 /* loops.c: event loops with several requests in flight. */
 void lqn_build_loops(struct lqn_build *build);
 /* clients.c: population and think time of reference tasks. */

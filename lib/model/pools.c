@@ -127,8 +127,7 @@ static bool is_per_connection(const struct lqn_actor *actor)
 		((!actor->polls && actor->reads) || (actor->serves && !actor->serves_several));
 }
 
-/* How many of struct lqn_window there were at once, at most. Sorts them. */
-static guint at_once(GArray *lives)
+guint lqn_at_once(GArray *lives)
 {
 	g_autoptr(GArray) ends = g_array_sized_new(FALSE, FALSE, sizeof(int64_t), lives->len);
 	guint most = 0, over = 0;
@@ -178,5 +177,5 @@ unsigned lqn_service_multiplicity(const struct lqn_build *build, const struct lq
 			g_array_append_val(lives, life);
 		}
 	}
-	return MAX(at_once(lives), 1);
+	return MAX(lqn_at_once(lives), 1);
 }

@@ -12,6 +12,8 @@
 
 #include "layout/record.h"
 
+#define IDLE_MAX 256	/* requests of a thread that wait for nothing known, of which we keep track */
+
 struct lqn_invocation *lqn_final(struct lqn_invocation *invocation)
 {
 	while (invocation && invocation->into) {
@@ -190,19 +192,29 @@ static bool waits_for_answer(const struct lqn_invocation *it)
 	return it->last_arc && it->last_arc->replied == 0 && !it->last_arc->gone;
 }
 
+/* The request is left alone; `free`: the thread may serve others meanwhile. */
+static void leave(struct lqn_actor *actor, struct lqn_invocation *it, int64_t ts, bool free)
+{
+	if (!it->request || it->replied || it->left_at > 0) {
+		return;
+	}
+	it->left_at = ts;
+	it->left_free = free;
+	/* what wants no answer may be over */
+	if (free && it->actor == actor && it->conn && it->conn->sends > 0 && actor->idle.length < IDLE_MAX) {
+		g_queue_push_tail(&actor->idle, it);
+	}
+}
+
 void lqn_leave(struct lqn_actor *actor, int64_t ts)
 {
 	struct lqn_invocation *left = lqn_final(actor->current);
 
-	if (!left) {
-		return;
-	}
-	if (waits_for_answer(left)) {
+	if (left && waits_for_answer(left)) {
 		actor->unit->took_up += !left->last_arc->left;
 		left->last_arc->left = true;
-	} else if (left->request && !left->replied && left->left_at == 0) {
-		left->left_at = ts;
-		left->left_free = true;
+	} else if (left) {
+		leave(actor, left, ts, true);
 	}
 }
 
@@ -210,23 +222,98 @@ void lqn_pause(struct lqn_actor *actor, int64_t ts, bool free)
 {
 	struct lqn_invocation *left = lqn_final(actor->current);
 
-	if (left && left->request && !left->replied && left->left_at == 0 && !waits_for_answer(left)) {
-		left->left_at = ts;
-		left->left_free = free;
+	if (left && !waits_for_answer(left)) {
+		leave(actor, left, ts, free);
 	}
+}
+
+static bool is_tail(const struct lqn_invocation *it)
+{
+	return it->tail_of && !it->into;
+}
+
+/* Since when the thread is at what it does now, having waited or answered before. */
+static int64_t at_it_since(const struct lqn_actor *actor, const struct lqn_invocation *it)
+{
+	const struct lqn_invocation *current = actor->current;
+
+	if (current && is_tail(current)) {
+		return MAX(current->begin, actor->last.end);
+	}
+	/* what turns out to be its work may have waited for answers since */
+	return current && current != it && current->anonymous && !current->into ? current->begin : actor->last.end;
+}
+
+static void come_back(struct lqn_actor *actor, struct lqn_invocation *it, int64_t since, bool queued)
+{
+	if (it->left_at > 0 && it->actor == actor && lqn_call_polls(actor->last.call) && since > it->left_at) {
+		it->paused += queued ? 0 : since - it->left_at;
+		it->pauses += it->left_free;
+	}
+	if (it->left_at > 0 && it->left_free) {
+		g_queue_remove(&it->actor->idle, it);
+	}
+	it->left_at = 0;
 }
 
 void lqn_come_back(struct lqn_actor *actor, struct lqn_invocation *it)
 {
-	const struct lqn_invocation *current = actor->current;
-	/* what turns out to be its work may have waited for answers since */
-	int64_t since = current && current != it && current->anonymous && !current->into ? current->begin : actor->last.end;
-
-	if (it->left_at > 0 && it->actor == actor && lqn_call_polls(actor->last.call) && since > it->left_at) {
-		it->paused += since - it->left_at;
-		it->pauses += it->left_free;
+	if (it->left_at > 0) {
+		come_back(actor, it, at_it_since(actor, it), false);
 	}
-	it->left_at = 0;
+}
+
+static bool was_freed(const struct lqn_actor *actor, const struct lqn_end *end, int64_t ts)
+{
+	return end->free_since > 0 && end->free_since >= actor->last.end && end->free_since <= ts;
+}
+
+bool lqn_take_up_idle(struct lqn_actor *actor, const struct lqn_end *end, int64_t ts, int64_t cpu)
+{
+	struct lqn_invocation *idle = g_queue_peek_head(&actor->idle), *current = actor->current;
+	bool queued = was_freed(actor, end, ts);
+
+	if (!idle || (current && !is_tail(current))) {
+		return false;
+	}
+	come_back(actor, idle, at_it_since(actor, idle), queued);
+	if (current && actor->last.begin >= current->begin) {
+		lqn_charge(actor, MIN(actor->last.cpu, cpu), actor->last.begin);
+	} else {
+		lqn_charge(actor, lqn_start_cpu(actor, cpu), ts);
+	}
+	lqn_settle(actor);
+	actor->current = idle;
+	return queued;
+}
+
+/* Takes the last of its calls out of an invocation. */
+static struct lqn_arc *take_last(struct lqn_invocation *it)
+{
+	struct lqn_arc *last = it->last_arc, *before = NULL;
+
+	for (struct lqn_arc *arc = it->arcs; arc != last; arc = arc->next) {
+		before = arc;
+	}
+	*(before ? &before->next : &it->arcs) = NULL;
+	it->last_arc = before;
+	return last;
+}
+
+void lqn_give_call_to_idle(struct lqn_actor *actor, struct lqn_invocation *answered)
+{
+	struct lqn_invocation *idle = g_queue_peek_head(&actor->idle);
+	struct lqn_arc *arc = answered->last_arc;
+
+	if (!idle || idle == answered || answered->actor != actor || !waits_for_answer(answered) || !arc->via ||
+			arc->via->role != LQN_ROLE_CLIENT || arc->sent < actor->last.end || idle->left_at > arc->sent) {
+		return;
+	}
+	arc = take_last(answered);
+	arc->queued = was_freed(actor, arc->via, arc->sent);
+	arc->left = true;
+	come_back(actor, idle, arc->sent, arc->queued);
+	append_arc(idle, arc);
 }
 
 int64_t lqn_start_cpu(const struct lqn_actor *actor, int64_t cpu)

@@ -63,6 +63,7 @@ struct lqn_arc {
 	bool second_phase, gone;		/* gone: taken back */
 	bool left;				/* its caller's thread took up other work before the answer came */
 	bool held;				/* its caller's thread waited for the answer and nothing else */
+	bool queued;				/* it went out when another's answer had made its connection free */
 	uint32_t bytes;				/* of the request; UINT32_MAX: so many or more */
 	bool polled;				/* its answer came to an event loop that waited for whatever comes, … */
 	bool at_loop;				/* … at the place where requests come to it */
@@ -189,6 +190,7 @@ struct lqn_actor {
 	int64_t awake_at, awake_cpu;	/* end of that sleep, and the CPU clock then */
 	struct lqn_arc *pending_request;	/* a waker in another process has left it a request … */
 	struct lqn_invocation *pending_reply;	/* … or an answer */
+	GQueue idle;			/* struct lqn_invocation that it has left and that wait for no answer, longest first */
 	struct lqn_hold holds[LQN_HOLDS_MAX];
 	uint32_t n_holds;
 	bool served;

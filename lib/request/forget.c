@@ -63,6 +63,9 @@ static void follow(struct forget *f)
 static void need_of_actor(struct forget *f, struct lqn_actor *actor)
 {
 	need(f, actor->current, 0);
+	for (GList *it = actor->idle.head; it; it = it->next) {
+		need(f, it->data, 0);
+	}
 	need(f, actor->pending_reply, 0);
 	need_arc(f, actor->pending_request, 0);
 	for (uint32_t i = 0; i < actor->n_holds; i++) {

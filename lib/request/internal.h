@@ -42,6 +42,7 @@ struct lqn_end {
 	struct lqn_invocation *answered;	/* the last that was; NULL: none, or another request came since */
 	int answers;				/* > 0: what goes out here has of late been answers; bounded by ANSWERS_MAX */
 	GQueue calls;				/* struct lqn_arc: requests sent here, not answered */
+	int64_t free_since;			/* when the last answer was received here; 0: none was */
 	int64_t closed;				/* when no descriptor was left; 0: not yet */
 	bool needed;				/* of forget-parties.c */
 };
@@ -148,6 +149,13 @@ void lqn_leave(struct lqn_actor *actor, int64_t ts);
 void lqn_pause(struct lqn_actor *actor, int64_t ts, bool free);
 /* The thread goes on with what it may have left. */
 void lqn_come_back(struct lqn_actor *actor, struct lqn_invocation *it);
+/*
+ * A call goes out on `end` at `ts` that nothing which the thread works on explains. If it has left a request that waits for nothing
+ * known, it is taken to go on with it. True if that waited for the connection.
+ */
+bool lqn_take_up_idle(struct lqn_actor *actor, const struct lqn_end *end, int64_t ts, int64_t cpu);
+/* Who was answered has not made its last call, for which nobody waits: one that the thread has left has. */
+void lqn_give_call_to_idle(struct lqn_actor *actor, struct lqn_invocation *answered);
 /* The context of something that a thread does at `ts` of its own accord. */
 struct lqn_invocation *lqn_context(struct lqn_analysis *analysis, struct lqn_actor *actor, int64_t ts, int64_t cpu);
 /* A cycle of a client that never sleeps begins with what it asks at `ts`. */

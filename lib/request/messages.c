@@ -178,6 +178,7 @@ static void send_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct l
 		actor->current = current = NULL;
 	}
 	lqn_come_back(actor, done);
+	lqn_give_call_to_idle(actor, done);
 	if (current != done) {
 		lqn_leave(actor, ev->send.begin);
 	}
@@ -399,7 +400,7 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 	struct lqn_end *into = lqn_party_end(host, ev->send.object), *end = lqn_end_real(into), *to = target(end);
 	struct lqn_invocation *current;
 	struct lqn_arc *arc;
-	bool stream, two_way;
+	bool stream, two_way, queued;
 
 	if (!to || !carries_messages(end)) {
 		return;
@@ -447,6 +448,8 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 		/* several requests may be in flight in one loop: each connection is a customer of its own */
 		lqn_begin_loop_cycle(a, actor, ev->send.begin, ev->send.cpu_begin)->conn = end;
 	}
+	queued = stream && two_way && end->role == LQN_ROLE_CLIENT &&
+		lqn_take_up_idle(actor, end, ev->send.begin, ev->send.cpu_begin);
 	current = lqn_context(a, actor, ev->send.begin, ev->send.cpu_begin);
 	if (!current->tail_of) {
 		current = lqn_final(current);
@@ -466,6 +469,7 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 	arc = stream ? last_call(end) : NULL;
 	if (!(arc && arc->replied == 0 && lqn_final(arc->caller) == current && two_way && current->last_send == end)) {
 		arc = lqn_arc_new(a, current, ev->send.begin, end, 0);
+		arc->queued = queued;
 		if (stream) {
 			struct lqn_arc *oldest;
 
@@ -527,7 +531,7 @@ static void receive_reply(struct lqn_actor *actor, struct lqn_end *end, struct l
 		return;
 	}
 	g_queue_remove(&end->calls, arc);
-	arc->replied = ev->receive.end;
+	arc->replied = end->free_since = ev->receive.end;
 	wait_for_answer(actor, arc);
 	caller = arc->caller;
 	if (!caller->tail_of || caller->into) {

@@ -32,6 +32,7 @@ static void actor_free(gpointer data)
 	free_array(actor->receipts);
 	free_array(actor->interruptions);
 	free_array(actor->places);
+	g_queue_clear(&actor->idle);
 	g_free(actor->exe);
 	g_free(actor);
 }

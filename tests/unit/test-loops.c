@@ -231,6 +231,61 @@ START_TEST(a_timer_of_the_loop_delays_the_request_alone)
 }
 END_TEST
 
+/* Two clients, and one connection to the backend: who finds it taken waits until another's answer has come. */
+static void share_one_connection(bool hands_on_first)
+{
+	const struct lqn_task *pool;
+
+	start();
+	for (int i = 0; i < CYCLES; i++) {
+		come(CLIENT, 7);
+		ask(BACK, 11, "epoll_wait", 9);
+		come(CLIENT_2, 8);
+		talk_await(&t, LOOP, "epoll_wait", 9);
+		talk_work(&t, 200);
+		answer(BACK, "epoll_wait");
+		take(11);
+		if (hands_on_first) {
+			talk_send(&t, LOOP, "sendto", 11, BACK, "recvfrom");
+		}
+		talk_work(&t, 10);
+		talk_send(&t, LOOP, "sendto", 7, CLIENT, "recvfrom");
+		if (!hands_on_first) {
+			talk_send(&t, LOOP, "sendto", 11, BACK, "recvfrom");
+		}
+		talk_await(&t, LOOP, "epoll_wait", 9);
+		talk_work(&t, 200);
+		answer(BACK, "epoll_wait");
+		take(11);
+		finish(8, CLIENT_2);
+		think();
+	}
+	model = talk_finish(&t, NULL);
+	pool = talk_task(model, "pool_loop_back");
+	ck_assert_ptr_nonnull(pool);
+	ck_assert_int_eq(pool->kind, LQN_TASK_LOCK);
+	ck_assert_uint_eq(pool->multiplicity, 1);
+	ck_assert(!talk_entry(model, "loop")->has_phase2);
+	near(talk_calls(talk_entry(model, "loop"), talk_entry(model, "pool_loop_back"), LQN_SYNC), 1);
+	near(talk_calls(talk_entry(model, "pool_loop_back"), talk_entry(model, "back"), LQN_SYNC), 1);
+	near(talk_entry(model, "loop")->phase[0].think, 0);
+	near(talk_calls(talk_entry(model, "loop"), talk_entry(model, "loop_loop"), LQN_SYNC), 2.5);
+	lqn_model_free(model);
+}
+
+START_TEST(requests_wait_for_connections_where_no_thread_does)
+{
+	share_one_connection(false);
+}
+END_TEST
+
+START_TEST(who_has_been_answered_makes_no_call_that_it_does_not_wait_for)
+{
+	share_one_connection(true);
+}
+END_TEST
+
 SUITE("loops", requests_in_flight_do_not_hold_the_loop, who_waits_for_one_answer_alone_holds_its_thread,
 	who_waits_for_answers_where_requests_come_is_free_for_them, who_puts_requests_off_until_an_answer_comes_is_serial,
-	a_timer_of_the_loop_delays_the_request_alone)
+	a_timer_of_the_loop_delays_the_request_alone, requests_wait_for_connections_where_no_thread_does,
+	who_has_been_answered_makes_no_call_that_it_does_not_wait_for)
