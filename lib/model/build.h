@@ -8,17 +8,24 @@
 /* A lock as an entry uses it. */
 struct lqn_lock_use {
 	struct lqn_word *word;
-	double hold, cpu, slept;		/* s per passage */
+	double hold, cpu, slept, lag;		/* s per passage; lag: wake-up latency */
 	double disks, square;			/* operations on devices; of hold, summed */
 	double latency;				/* s per invocation */
 	double confidence;			/* half width of the 95 % interval of hold; < 0: unknown */
-	uint64_t samples, late;			/* passages seen; of which after the reply */
+	uint64_t samples, late, partial;	/* passages seen; of which after the reply; more that are seen in part */
 	guint waits;				/* invocations that waited for it */
 	double passages;			/* per invocation */
 	struct lqn_lock_use *outer;		/* that is held meanwhile; borrowed; NULL: none */
 	guint within;				/* waits seen there */
 	GHashTable *inside;			/* struct lqn_entry called while it is held -> double *, calls seen; owned; NULL: none */
 	struct lqn_entry *entry;		/* of the lock's task */
+};
+
+/* A stretch of time in which a lock is known to be held. */
+struct lqn_taken {
+	int64_t begin, end;
+	const struct lqn_actor *actor;		/* who has it */
+	bool partial;				/* and had it before, nobody knows how long */
 };
 
 /* Invocations that become one entry. */
@@ -115,6 +122,8 @@ unsigned lqn_service_multiplicity(const struct lqn_build *build, const struct lq
 guint lqn_at_once(GArray *lives);
 /* locks.c */
 void lqn_build_locks(struct lqn_build *build);
+/* passages.c: how often each entry passes the lock; held: struct lqn_taken, in order, apart from each other. */
+void lqn_lock_passages(struct lqn_build *build, const struct lqn_word *word, const GArray *held);
 /* NULL: the entry does not use that lock. */
 struct lqn_lock_use *lqn_lock_use_of(const struct lqn_cluster *cluster, const struct lqn_word *word);
 /* Likewise, by a word that an invocation of it waited for; 0: none. */
@@ -123,6 +132,8 @@ struct lqn_lock_use *lqn_lock_waited_for(const struct lqn_cluster *cluster, cons
 /* sections.c: calls made in a passage; locks within locks; what is done inside moves from the entry to the lock. */
 void lqn_section_calls(struct lqn_build *build, struct lqn_cluster *cluster, struct lqn_lock_use *use,
 	const struct lqn_hold_sample *sample);
+/* Counts one more in a table of struct lqn_entry -> double *, owned. */
+void lqn_section_count(GHashTable *counts, struct lqn_entry *entry);
 void lqn_section_nest(struct lqn_cluster *cluster);
 void lqn_build_sections(struct lqn_build *build);
 /* demands.c: half the width of the mean's 95 % interval, as of independent values, by their sum and that of their squares; < 0: unknown. */

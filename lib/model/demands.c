@@ -179,7 +179,7 @@ static void add_locks(struct lqn_cluster *cluster, double *demand, double *delay
 		}
 		/* what goes on inside is the lock's now */
 		demand[phase] -= use->passages * use->cpu;
-		delay[phase] -= use->passages * use->slept;
+		delay[phase] -= use->passages * (use->slept + use->lag);
 		lqn_entry_add_call(cluster->entry, phase, use->entry, LQN_SYNC, use->passages);
 	}
 }

@@ -4,10 +4,8 @@
  * Locks as tasks on the host's processor, and what lets in several at a time, a semaphore or a pool of connections, as one of
  * as many threads as it was seen to let in (permits_of). Only contended passages are seen: from the end of a wait for the
  * word to the wake of the next who waits (after a contended wait, giving it back always is a system call). Their
- * mean hold time is that of all, as measured on recorded runs with known locks; how sure it is says its 95 % interval. Of
- * passages, one is assumed per invocation of each entry that was seen to wait; but where an entry waits for several locks, and no
- * invocation for more than one of them, its invocations divide among the locks (divide_passages). What is done while a lock is
- * held is the business of sections.c.
+ * mean hold time is that of all, as measured on recorded runs with known locks; how sure it is says its 95 % interval. How
+ * many there are is the business of passages.c, what is done while a lock is held that of sections.c.
  */
 #include "build.h"
 
@@ -31,10 +29,6 @@
 #define SEEN_TWICE 2		/* so many at once: more than once, of what lets in several */
 /* One wake lets several in: these are readers, and there are writers as well. */
 #define CROWDS_MAX 0.05
-
-#define EXPECTED_MIN 5		/* invocations that should have waited for two locks, to conclude from there being none */
-#define TOGETHER_MAX 0.1	/* of which may have */
-#define NEAR_ONE 0.7		/* passages per invocation taken for one */
 
 struct passage {
 	const struct lqn_hold_sample *sample;	/* borrowed */
@@ -79,7 +73,7 @@ static struct lqn_cluster *cluster_of(struct lqn_build *build, const struct lqn_
 	return cluster && cluster->entry ? cluster : NULL;
 }
 
-/* Passages of the window, by host, lock, and hold time. */
+/* Passages of the window, by host, lock, and hold time; those that are known in part behind the others. */
 static gint by_lock(gconstpointer a, gconstpointer b)
 {
 	const struct passage *x = a, *y = b;
@@ -89,6 +83,9 @@ static gint by_lock(gconstpointer a, gconstpointer b)
 	}
 	if (x->word != y->word) {
 		return x->word->id < y->word->id ? -1 : 1;
+	}
+	if (x->sample->partial != y->sample->partial) {
+		return x->sample->partial ? 1 : -1;
 	}
 	return x->sample->hold < y->sample->hold ? -1 : x->sample->hold > y->sample->hold;
 }
@@ -239,6 +236,7 @@ static void add_passage(struct lqn_build *build, const struct passage *passage)
 	use->square += hold * hold;
 	use->cpu += (double) sample->cpu / 1e9;
 	use->slept += (double) sample->slept / 1e9;
+	use->lag += (double) sample->latency / 1e9;
 	use->disks += sample->disks;
 	use->samples++;
 	use->late += late;
@@ -253,6 +251,7 @@ static void finish_use(struct lqn_lock_use *use)
 	use->hold /= n;
 	use->cpu /= n;
 	use->slept /= n;
+	use->lag /= n;
 	use->disks /= n;
 	use->passages = 1;
 }
@@ -288,13 +287,12 @@ static void add_lock(struct lqn_build *build, const struct passage *passages, gu
 	}
 }
 
-/* Counts waits for each of an entry's locks, and invocations that waited for several: *together. */
-static void count_waits(struct lqn_cluster *cluster, double *together)
+/* Counts the invocations that waited for each of an entry's locks. */
+static void count_waits(struct lqn_cluster *cluster)
 {
 	for (guint i = 0; i < cluster->members->len; i++) {
 		const struct lqn_invocation *it = cluster->members->pdata[i];
 		const struct lqn_lock_use *last = NULL;
-		bool several = false;
 
 		for (const struct lqn_lock_wait *wait = it->locks; wait; wait = wait->next) {
 			struct lqn_lock_use *use = lqn_lock_waited_for(cluster, it, wait->word);
@@ -302,44 +300,51 @@ static void count_waits(struct lqn_cluster *cluster, double *together)
 			if (use) {
 				use->latency += (double) wait->latency / 1e9 / cluster->members->len;
 				use->waits += use != last;
-				several |= last && use != last;
 				last = use;
 			}
 		}
-		*together += several;
 	}
 }
 
-/*
- * Chance makes invocations that pass all locks of an entry wait for more than one of them now and then. If that never
- * happens though it should have, each invocation passes one lock. A passage waits when the lock is taken, that is
- * with probability rate * hold: so the rate of passages is the root of the rate of waits over the hold time. The estimates are
- * scaled to one passage an invocation where they come near that.
- */
-static void divide_passages(struct lqn_build *build, struct lqn_cluster *cluster, double together)
+static gint by_begin(gconstpointer a, gconstpointer b)
 {
-	double n = cluster->members->len, wall = (double) build->wall / 1e9;
-	double expected = 0, sum = 0;
+	const struct lqn_taken *x = a, *y = b;
 
-	for (guint i = 0; i < cluster->locks->len; i++) {
-		struct lqn_lock_use *use = &g_array_index(cluster->locks, struct lqn_lock_use, i);
+	return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
 
-		expected += sum * use->waits / n;
-		sum += use->waits;
-	}
-	if (expected < EXPECTED_MIN || together > TOGETHER_MAX * expected) {
-		return;
-	}
-	sum = 0;
-	for (guint i = 0; i < cluster->locks->len; i++) {
-		struct lqn_lock_use *use = &g_array_index(cluster->locks, struct lqn_lock_use, i);
+static void count_partial(struct lqn_build *build, const struct passage *passages, guint n)
+{
+	for (guint i = 0; i < n; i++) {
+		struct lqn_cluster *cluster = cluster_of(build, passages[i].sample);
+		struct lqn_lock_use *use = cluster ? lqn_lock_use_of(cluster, passages[i].word) : NULL;
 
-		use->passages = MIN(1, sqrt(use->waits / wall / use->hold) / (n / wall));
-		sum += use->passages;
+		if (use) {
+			use->partial++;
+		}
 	}
-	for (guint i = 0; sum > NEAR_ONE && i < cluster->locks->len; i++) {
-		g_array_index(cluster->locks, struct lqn_lock_use, i).passages /= sum;
+}
+
+/* When the lock is known to be held, by one at a time. */
+static GArray *when_held(const struct passage *passages, guint n)
+{
+	GArray *held = g_array_sized_new(FALSE, FALSE, sizeof(struct lqn_taken), n);
+	int64_t until = INT64_MIN;
+
+	for (guint i = 0; i < n; i++) {
+		const struct lqn_hold_sample *sample = passages[i].sample;
+		struct lqn_taken it = { sample->begin, sample->begin + sample->hold, sample->actor, sample->partial };
+
+		g_array_append_val(held, it);
 	}
+	g_array_sort(held, by_begin);
+	for (guint i = 0; i < n; i++) {
+		struct lqn_taken *it = &g_array_index(held, struct lqn_taken, i);
+
+		it->begin = MAX(it->begin, until);
+		it->end = until = MAX(it->end, it->begin);
+	}
+	return held;
 }
 
 static void fill_entry(struct lqn_build *build, const struct lqn_cluster *cluster, const struct lqn_lock_use *use)
@@ -352,7 +357,7 @@ static void fill_entry(struct lqn_build *build, const struct lqn_cluster *cluste
 	 * no faster.
 	 */
 	entry->phase[0].demand = MAX(use->cpu, 0);
-	entry->phase[0].think = MAX(use->slept, 0) + use->latency / use->passages;
+	entry->phase[0].think = MAX(use->slept + use->lag, 0) + use->latency / use->passages;
 	entry->service = use->hold;
 	entry->service_ci = use->confidence;
 	entry->invocations = (uint64_t) (n + 0.5);
@@ -367,14 +372,21 @@ void lqn_build_locks(struct lqn_build *build)
 	g_autoptr(GHashTable) stakes = count_stakes(build);
 	const struct passage *passages = (const struct passage *) (const void *) all->data;
 	unsigned number = 0;
-	guint n, permits;
+	guint n, whole, permits;
 
 	for (guint i = 0; i < all->len; i += n) {
-		for (n = 1; i + n < all->len && passages[i + n].word == passages[i].word; n++) {
+		for (n = whole = 0; i + n < all->len && passages[i + n].word == passages[i].word; n++) {
+			whole += !passages[i + n].sample->partial;
 		}
-		permits = matters(stakes, &passages[i], n) ? lets_in(build, &passages[i], n) : 0;
+		permits = matters(stakes, &passages[i], whole) ? lets_in(build, &passages[i], whole) : 0;
 		if (permits > 0) {
-			add_lock(build, &passages[i], n, permits, ++number);
+			add_lock(build, &passages[i], whole, permits, ++number);
+		}
+		if (permits == 1) {
+			g_autoptr(GArray) held = when_held(&passages[i], n);
+
+			count_partial(build, &passages[i + whole], n - whole);
+			lqn_lock_passages(build, passages[i].word, held);
 		}
 	}
 	for (guint i = 0; i < build->services->len; i++) {
@@ -382,13 +394,11 @@ void lqn_build_locks(struct lqn_build *build)
 
 		for (guint k = 0; k < service->clusters->len; k++) {
 			struct lqn_cluster *cluster = service->clusters->pdata[k];
-			double together = 0;
 
 			if (cluster->locks->len == 0) {
 				continue;
 			}
-			count_waits(cluster, &together);
-			divide_passages(build, cluster, together);
+			count_waits(cluster);
 			for (guint l = 0; l < cluster->locks->len; l++) {
 				fill_entry(build, cluster, &g_array_index(cluster->locks, struct lqn_lock_use, l));
 			}

@@ -12,6 +12,17 @@
 #define SHARE_MIN 0.02		/* of passages: likewise */
 #define NESTED_MIN 0.5		/* of the waits for the inner lock that would be within seen passages of the outer one */
 
+void lqn_section_count(GHashTable *counts, struct lqn_entry *entry)
+{
+	double *count = g_hash_table_lookup(counts, entry);
+
+	if (!count) {
+		count = g_new0(double, 1);
+		g_hash_table_insert(counts, entry, count);
+	}
+	*count += 1;
+}
+
 void lqn_section_calls(struct lqn_build *build, struct lqn_cluster *cluster, struct lqn_lock_use *use,
 	const struct lqn_hold_sample *sample)
 {
@@ -20,7 +31,6 @@ void lqn_section_calls(struct lqn_build *build, struct lqn_cluster *cluster, str
 	for (const struct lqn_arc *arc = it->arcs; arc; arc = arc->next) {
 		struct lqn_cluster *to = arc->sent >= sample->begin && arc->sent < sample->begin + sample->hold ?
 			lqn_build_callee(build, cluster, arc) : NULL;
-		double *count;
 
 		if (!to) {
 			continue;
@@ -28,12 +38,7 @@ void lqn_section_calls(struct lqn_build *build, struct lqn_cluster *cluster, str
 		if (!use->inside) {
 			use->inside = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
 		}
-		count = g_hash_table_lookup(use->inside, to->entry);
-		if (!count) {
-			count = g_new0(double, 1);
-			g_hash_table_insert(use->inside, to->entry, count);
-		}
-		*count += 1;
+		lqn_section_count(use->inside, to->entry);
 	}
 }
 
@@ -64,7 +69,7 @@ void lqn_section_nest(struct lqn_cluster *cluster)
 			continue;
 		}
 		outer->entry->phase[0].demand = MAX(outer->entry->phase[0].demand - use->cpu, 0);
-		outer->entry->phase[0].think = MAX(outer->entry->phase[0].think - use->slept, 0);
+		outer->entry->phase[0].think = MAX(outer->entry->phase[0].think - use->slept - use->lag, 0);
 		lqn_entry_add_call(outer->entry, 0, use->entry, LQN_SYNC, use->passages / outer->passages);
 	}
 }

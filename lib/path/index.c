@@ -92,6 +92,9 @@ static GHashTable *index_holds(const struct lqn_analysis *a)
 		struct lqn_path_hold hold = {
 			sample->begin, sample->begin + sample->hold, sample->actor };
 
+		if (sample->partial) {
+			continue;
+		}
 		if (!mine) {
 			mine = g_array_new(FALSE, FALSE, sizeof(struct lqn_path_hold));
 			g_hash_table_insert(holds, word, mine);

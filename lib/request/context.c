@@ -366,6 +366,15 @@ struct lqn_invocation *lqn_begin_request(struct lqn_analysis *a, struct lqn_acto
 	return invocation;
 }
 
+/* Its last wait was for a word that is no lock: who woke it has handed it something, or it found something there. */
+static bool was_handed_over(const struct lqn_actor *actor)
+{
+	const struct lqn_interval *last = &actor->last;
+
+	return last->end > 0 && lqn_call_waits_for_word(last->call) && last->object &&
+		!lqn_word_is_lock(lqn_party_word(actor->host, last->object));
+}
+
 struct lqn_invocation *lqn_context(struct lqn_analysis *a, struct lqn_actor *actor, int64_t ts, int64_t cpu)
 {
 	const struct lqn_interval *last = &actor->last;
@@ -374,6 +383,9 @@ struct lqn_invocation *lqn_context(struct lqn_analysis *a, struct lqn_actor *act
 
 	if (actor->current) {
 		return actor->current;
+	}
+	if (actor->unit->serves && was_handed_over(actor) && last->end > actor->awake_at) {
+		actor->woke_from_sleep = false;		/* a worker's sleep was of what it had been handed before */
 	}
 	if (actor->woke_from_sleep && actor->awake_at >= actor->last_ts) {
 		/* whatever it waited for since, its cycle began when it woke */
@@ -388,8 +400,7 @@ struct lqn_invocation *lqn_context(struct lqn_analysis *a, struct lqn_actor *act
 	if (actor->woke_from_sleep || (last->end > 0 && last->call == LQN_CALL_SLEEP)) {
 		invocation->origin = LQN_ORIGIN_TIMER;
 		invocation->absolute = actor->absolute;
-	} else if (last->end > 0 && lqn_call_waits_for_word(last->call) && last->object &&
-			!lqn_word_is_lock(lqn_party_word(actor->host, last->object))) {
+	} else if (was_handed_over(actor)) {
 		invocation->origin = LQN_ORIGIN_HANDOVER;
 	}
 	actor->woke_from_sleep = false;

@@ -73,7 +73,9 @@ struct lqn_arc {
 struct lqn_lock_wait {
 	struct lqn_lock_wait *next;
 	uint64_t word, within;		/* within: the word of a lock that the thread had meanwhile; 0: none was seen */
+	int64_t at;			/* when it came */
 	int64_t wait, latency;		/* ns blocked; of which runnable beside an idle CPU */
+	bool again;			/* it had been let in, and another was faster */
 };
 
 /* A program says that in this work it has sent a message, or had one that another has sent. */
@@ -149,7 +151,8 @@ struct lqn_hold {			/* a lock that a thread has after a contended wait for it */
 	uint64_t word;
 	int64_t since, cpu, slept;
 	struct lqn_invocation *invocation;
-	uint32_t disks;			/* of the invocation by then */
+	int64_t latency;		/* of the invocation by then, like disks */
+	uint32_t disks;
 };
 #define LQN_HOLDS_MAX 8
 
@@ -187,6 +190,7 @@ struct lqn_actor {
 	int64_t slept;			/* ns asleep, in all */
 	bool woke_from_sleep, absolute;
 	bool waits_for_word;		/* just now, and the word is no lock */
+	int64_t came_at;		/* when it last began to wait for a word */
 	int64_t awake_at, awake_cpu;	/* end of that sleep, and the CPU clock then */
 	struct lqn_arc *pending_request;	/* a waker in another process has left it a request … */
 	struct lqn_invocation *pending_reply;	/* … or an answer */
@@ -281,8 +285,9 @@ struct lqn_hold_sample {
 	uint64_t word;
 	struct lqn_invocation *invocation;	/* borrowed; may be NULL */
 	struct lqn_actor *actor;
-	int64_t begin, hold, cpu, slept;
+	int64_t begin, hold, cpu, slept, latency;
 	uint32_t disks;
+	bool partial;			/* it was taken before that, nobody knows when; of the rest only `hold` is known */
 };
 
 struct lqn_analysis {

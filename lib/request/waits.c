@@ -98,13 +98,15 @@ void lqn_on_awake(struct lqn_analysis *a, struct lqn_party *host, const struct l
 
 void lqn_on_disk(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
 {
-	struct lqn_invocation *current = lqn_party_actor(host, ev->disk.thread)->current;
+	const struct lqn_actor *actor = lqn_party_actor(host, ev->disk.thread);
+	struct lqn_invocation *current = actor->current;
 
 	if (current) {
 		current = lqn_final(current);
 		current->disk_ns[0] += ev->disk.waited;
 		current->disks[0]++;
 		current->device = ev->disk.device;
+		current->latency += lqn_latency_in(actor, ev->disk.begin, 0);
 	}
 }
 
@@ -120,12 +122,14 @@ static struct lqn_hold *find_hold(struct lqn_actor *actor, uint64_t word)
 	return NULL;
 }
 
-static void got_lock(struct lqn_actor *actor, struct lqn_word *word, const struct lqn_event *ev)
+/* Returns whether it had been let in before, and found that another had been faster. */
+static bool got_lock(struct lqn_actor *actor, struct lqn_word *word, const struct lqn_event *ev)
 {
 	struct lqn_hold *hold = find_hold(actor, word->id);
 	struct lqn_invocation *current = lqn_final(actor->current);
+	bool again = hold && ev->futex_wait.cpu_end - hold->cpu <= FOUND_NOTHING_NS;
 
-	if (hold && ev->futex_wait.cpu_end - hold->cpu > FOUND_NOTHING_NS) {
+	if (hold && !again) {
 		word->passages++;
 		word->broken++;		/* it waits again, and has not given it back */
 	}
@@ -136,7 +140,29 @@ static void got_lock(struct lqn_actor *actor, struct lqn_word *word, const struc
 		*hold = (struct lqn_hold) {
 			.word = word->id, .since = ev->futex_wait.end, .cpu = ev->futex_wait.cpu_end, .slept = actor->slept,
 			.invocation = actor->current, .disks = current ? current->disks[0] : 0,
+			.latency = current ? current->latency : 0,
 		};
+	}
+	return again;
+}
+
+/* Who wakes one that waits has had the lock since that one came, at least. */
+static void gave_untold(struct lqn_analysis *a, const struct lqn_actor *actor, const struct lqn_word *word, const struct lqn_event *ev)
+{
+	struct lqn_actor *waiter = ev->futex_wake.woken ? lqn_party_actor(actor->host, ev->futex_wake.woken) : NULL;
+	struct lqn_hold_sample sample = {
+		.host = actor->host,
+		.word = word->id,
+		.invocation = actor->current,
+		.actor = (struct lqn_actor *) actor,
+		.partial = true,
+	};
+
+	if (waiter && waiter->came_at > 0 && waiter->came_at < ev->futex_wake.begin) {
+		sample.begin = waiter->came_at;
+		sample.hold = ev->futex_wake.begin - sample.begin;
+		g_array_append_val(a->samples, sample);
+		lqn_keep_add(&a->keep, sizeof(sample));
 	}
 }
 
@@ -146,6 +172,7 @@ static void gave_lock(struct lqn_analysis *a, struct lqn_actor *actor, struct lq
 	struct lqn_invocation *current = lqn_final(actor->current);
 
 	if (!hold) {
+		gave_untold(a, actor, word, ev);
 		return;
 	}
 	word->passages++;
@@ -160,6 +187,7 @@ static void gave_lock(struct lqn_analysis *a, struct lqn_actor *actor, struct lq
 			.cpu = ev->futex_wake.cpu_begin - hold->cpu,
 			.slept = actor->slept - hold->slept,
 			.disks = current ? current->disks[0] - hold->disks : 0,
+			.latency = current ? current->latency - hold->latency : 0,
 		};
 
 		g_array_append_val(a->samples, sample);
@@ -170,7 +198,7 @@ static void gave_lock(struct lqn_analysis *a, struct lqn_actor *actor, struct lq
 	*hold = actor->holds[--actor->n_holds];
 }
 
-static void waited_for_lock(struct lqn_actor *actor, uint64_t word, const struct lqn_event *ev)
+static void waited_for_lock(struct lqn_actor *actor, uint64_t word, bool again, const struct lqn_event *ev)
 {
 	struct lqn_invocation *current = lqn_final(actor->current);
 	struct lqn_lock_wait *wait;
@@ -181,6 +209,8 @@ static void waited_for_lock(struct lqn_actor *actor, uint64_t word, const struct
 	wait = lqn_region_alloc0(&actor->host->keep->region, sizeof(*wait));
 	lqn_keep_add(actor->host->keep, sizeof(*wait));
 	wait->word = word;
+	wait->at = ev->futex_wait.begin;
+	wait->again = again;
 	for (uint32_t i = 0; i < actor->n_holds && !wait->within; i++) {
 		wait->within = actor->holds[i].word != word ? actor->holds[i].word : 0;
 	}
@@ -409,6 +439,7 @@ void lqn_on_futex_block(struct lqn_analysis *a, struct lqn_party *host, const st
 	struct lqn_word *word = lqn_word_root(lqn_party_word(host, ev->futex_wait.object));
 	struct lqn_invocation *current = actor->current;
 
+	actor->came_at = ev->futex_wait.begin;
 	actor->waits_for_word = !lqn_word_is_lock(word);
 	if (!current || !actor->waits_for_word) {
 		return;
@@ -461,8 +492,7 @@ void lqn_on_futex_wait(struct lqn_analysis *a, struct lqn_party *host, const str
 
 	actor->waits_for_word = false;
 	if (lqn_word_is_lock(word)) {
-		got_lock(actor, word, ev);
-		waited_for_lock(actor, word->id, ev);
+		waited_for_lock(actor, word->id, got_lock(actor, word, ev), ev);
 	}
 	if (actor->pending_request) {
 		struct lqn_arc *request = actor->pending_request;

@@ -393,12 +393,13 @@ START_TEST(a_device_that_is_waited_for_is_a_processor)
 		talk_request(&t, CLIENT, 5, WEB);
 		talk_work(&t, 100);
 		for (int k = 0; k < 2; k++) {
-			/* 70 us until the device has done it */
+			/* 70 us until the device has done it, and 20 until the CPU has woken up */
 			feed(t.feed, "%ld c%d +fsync 9\n%ld c%d issue 8 %d\n%ld c%d sw %d>0 D", t.now, WEB, t.now, WEB, WEB, t.now, WEB,
 				WEB);
 			talk_work(&t, 70);
 			feed(t.feed, "%ld c0 +irq 9\n%ld c0 complete 8\n%ld c0 wk %d\n%ld c0 -irq 9\n%ld c%d sw 0>%d R\n%ld c%d -fsync 0",
-				t.now, t.now, t.now, WEB, t.now, t.now, WEB, WEB, t.now, WEB);
+				t.now, t.now, t.now, WEB, t.now, t.now + 20, WEB, WEB, t.now + 20, WEB);
+			talk_work(&t, 20);
 		}
 		talk_reply(&t, WEB, 7, CLIENT);
 		talk_sleep(&t, CLIENT, 400);
@@ -409,6 +410,7 @@ START_TEST(a_device_that_is_waited_for_is_a_processor)
 	ck_assert_int_eq(operation->task->kind, LQN_TASK_DISK);
 	near(talk_calls(page, operation, LQN_SYNC), 2);
 	near(operation->phase[0].demand, 70e-6);
+	near(page->phase[0].think, 40e-6);
 	near(page->phase[0].demand, 102e-6);
 	done();
 }

@@ -9,7 +9,7 @@
 #define CYCLES 60
 #define WORD 8192
 #define INNER 12288
-enum { CLIENT = 1, SERVER = 2, CLIENT_2 = 4, WORKER_2 = 6, CLIENT_3 = 8, WORKER_3 = 10, STORE = 12 };
+enum { CLIENT = 1, SERVER = 2, CLIENT_2 = 4, WORKER_2 = 6, CLIENT_3 = 8, WORKER_3 = 10, STORE = 12, CLIENT_4 = 14, WORKER_4 = 16 };
 
 static struct talk t;
 static struct lqn_model *model;
@@ -149,6 +149,38 @@ START_TEST(what_is_waited_for_and_handed_on_is_a_lock)
 }
 END_TEST
 
+/* Two of four requests take the lock; the others work all the time that it is held, and never come to it. */
+START_TEST(who_works_on_while_a_lock_is_held_does_not_pass_it)
+{
+	const int others[] = { CLIENT_3, CLIENT_4 }, workers[] = { WORKER_3, WORKER_4 };
+
+	start_two_workers();
+	for (int i = 0; i < 2; i++) {
+		talk_process(&t, others[i], "client");
+		talk_connect(&t, others[i], 5, SERVER, 11 + i);
+		talk_thread(&t, SERVER, workers[i]);
+		talk_await(&t, workers[i], "recvfrom", 11 + i);
+	}
+	talk_await(&t, SERVER, "recvfrom", 7);
+	for (int i = 0; i < CYCLES; i++) {
+		get_lock();
+		for (int k = 0; k < 2; k++) {
+			talk_request(&t, others[k], 5, workers[k]);
+		}
+		talk_work(&t, 70);
+		for (int k = 0; k < 2; k++) {
+			talk_reply(&t, workers[k], 11 + k, others[k]);
+			talk_sleep(&t, others[k], 50);
+		}
+		talk_futex_wake_nobody(&t, WORKER_2, WORD);
+		answer();
+	}
+	model = talk_finish(&t, NULL);
+	near(talk_calls(talk_entry(model, "server"), find_lock()->entries->pdata[0], LQN_SYNC), 0.5);
+	lqn_model_free(model);
+}
+END_TEST
+
 START_TEST(a_lock_that_nobody_waits_for_is_not_seen)
 {
 	start_two_workers();
@@ -262,11 +294,61 @@ START_TEST(a_lock_within_a_lock_is_called_by_it)
 	}
 	ck_assert_uint_eq(outer->phase[0].calls->len, 1);
 	server = talk_entry(model, "server");
-	near(talk_calls(outer, inner, LQN_SYNC), 1);
-	near(talk_calls(server, outer, LQN_SYNC), 1);
+	/* two of three requests are seen to pass the outer lock; nobody works while the inner one is known to be held, so that may be all */
+	near(talk_calls(server, outer, LQN_SYNC), 2.0 / 3);
+	near(talk_calls(outer, inner, LQN_SYNC), 1.5);
 	ck_assert_double_eq(talk_calls(server, inner, LQN_SYNC), 0);
 	near(inner->phase[0].demand, 51e-6);
 	near(outer->phase[0].demand, 53e-6);	/* without what it does in the inner one */
+	lqn_model_free(model);
+}
+END_TEST
+
+/* The reader hands the request to its worker. */
+static void hand_over(int client, int reader, int fd, int worker, int word)
+{
+	talk_request(&t, client, 5, reader);
+	talk_futex_wake(&t, reader, word, worker);
+	talk_await(&t, reader, "recvfrom", fd);
+}
+
+/* It answers the client, and waits for the next item. */
+static void answer_and_wait(int worker, int fd, int client, int word)
+{
+	talk_send(&t, worker, "sendto", fd, client, "recvfrom");
+	talk_futex_wait(&t, worker, word);
+}
+
+START_TEST(a_worker_that_sleeps_with_a_lock_goes_on_with_its_request)
+{
+	const int words[] = { 20480, 24576 };
+	struct lqn_entry *held;
+
+	start_two_workers();
+	talk_thread(&t, SERVER, WORKER_3);
+	talk_thread(&t, SERVER, WORKER_4);
+	talk_futex_wait(&t, WORKER_3, words[0]);
+	talk_futex_wait(&t, WORKER_4, words[1]);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 30);
+		hand_over(CLIENT, SERVER, 7, WORKER_3, words[0]);
+		hand_over(CLIENT_2, WORKER_2, 8, WORKER_4, words[1]);
+		talk_work(&t, 20);
+		talk_futex_wait(&t, WORKER_4, WORD);
+		talk_work(&t, 60);
+		talk_futex_wake(&t, WORKER_3, WORD, WORKER_4);
+		answer_and_wait(WORKER_3, 7, CLIENT, words[0]);
+		talk_work(&t, 10);
+		talk_sleep(&t, WORKER_4, 70);
+		talk_futex_wake_nobody(&t, WORKER_4, WORD);
+		answer_and_wait(WORKER_4, 8, CLIENT_2, words[1]);
+		talk_sleep(&t, CLIENT, 200);
+		talk_sleep(&t, CLIENT_2, 50);
+	}
+	model = talk_finish(&t, NULL);
+	ck_assert_ptr_nonnull(find_lock());
+	held = find_lock()->entries->pdata[0];
+	near(held->service, 81e-6);
 	lqn_model_free(model);
 }
 END_TEST
@@ -497,8 +579,8 @@ START_TEST(who_finds_nothing_has_not_answered_who_still_waits)
 END_TEST
 
 SUITE("shared", what_is_waited_for_and_handed_on_is_a_lock, a_lock_that_nobody_waits_for_is_not_seen,
-	what_is_held_for_a_moment_is_no_resource, what_is_given_back_in_another_request_is_no_lock,
-	calls_within_a_lock_are_the_locks, a_lock_within_a_lock_is_called_by_it,
+	who_works_on_while_a_lock_is_held_does_not_pass_it, what_is_held_for_a_moment_is_no_resource, what_is_given_back_in_another_request_is_no_lock,
+	calls_within_a_lock_are_the_locks, a_worker_that_sleeps_with_a_lock_goes_on_with_its_request, a_lock_within_a_lock_is_called_by_it,
 	waiting_for_work_is_no_lock, a_worker_passes_on_what_its_process_has_received, what_lets_in_several_has_as_many_threads,
 	a_read_write_lock_is_no_task_and_that_is_said, requests_through_shared_memory_are_calls,
 	who_finds_nothing_has_not_answered_who_still_waits)
