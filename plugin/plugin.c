@@ -2,6 +2,7 @@
 #include "plugin/causal/causal.h"
 
 #include "plugin/model/model.h"
+#include "plugin/records/records.h"
 #include "plugin/spans/spans.h"
 
 /*
@@ -60,3 +61,28 @@ BT_PLUGIN_SINK_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD(model, model_mi
 BT_PLUGIN_SINK_COMPONENT_CLASS_INITIALIZE_METHOD(model, model_init);
 BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD(model, model_finalize);
 BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD(model, model_graph_is_configured);
+
+BT_PLUGIN_SINK_COMPONENT_CLASS_WITH_ID(auto, records_sink, "records", records_sink_consume);
+BT_PLUGIN_SINK_COMPONENT_CLASS_DESCRIPTION_WITH_ID(auto, records_sink,
+	"Write what is to be told to source.lqn.records in another process");
+BT_PLUGIN_SINK_COMPONENT_CLASS_HELP_WITH_ID(auto, records_sink, "See the lqn-parallel(1) manual page.");
+BT_PLUGIN_SINK_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD_WITH_ID(auto, records_sink,
+	records_sink_mip_versions);
+BT_PLUGIN_SINK_COMPONENT_CLASS_INITIALIZE_METHOD_WITH_ID(auto, records_sink, records_sink_init);
+BT_PLUGIN_SINK_COMPONENT_CLASS_INPUT_PORT_CONNECTED_METHOD_WITH_ID(auto, records_sink, records_sink_connected);
+BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD_WITH_ID(auto, records_sink,
+	records_sink_graph_is_configured);
+BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD_WITH_ID(auto, records_sink, records_sink_finalize);
+
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_WITH_ID(auto, records_source, "records", records_iter_next);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_DESCRIPTION_WITH_ID(auto, records_source,
+	"Give `lqn:` events, as filter.lqn.causal, of what sink.lqn.records has read in other processes");
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_HELP_WITH_ID(auto, records_source, "See the lqn-parallel(1) manual page.");
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD_WITH_ID(auto, records_source,
+	records_source_mip_versions);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_INITIALIZE_METHOD_WITH_ID(auto, records_source, records_source_init);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_FINALIZE_METHOD_WITH_ID(auto, records_source, records_source_finalize);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_WITH_ID(auto, records_source,
+	records_iter_init);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_FINALIZE_METHOD_WITH_ID(auto, records_source,
+	records_iter_finalize);

@@ -7,7 +7,6 @@
 #include "plugin/common/identity.h"
 #include "plugin/causal/inputs.h"
 #include "plugin/common/message.h"
-#include "plugin/common/params.h"
 #include "event/event.h"
 #include "layout/layout.h"
 
@@ -18,30 +17,56 @@ bt_component_class_get_supported_mip_versions_method_status causal_mip_versions(
 	return (int) lqn_message_add_versions(versions);
 }
 
-static void causal_free(struct causal *causal)
+void causal_params_clear(struct causal_params *params)
 {
-	g_clear_pointer(&causal->identity, g_ptr_array_unref);
-	g_clear_pointer(&causal->snapshots, g_ptr_array_unref);
-	lqn_span_layout_free(causal->spans);
-	g_free(causal);
+	g_clear_pointer(&params->identity, g_ptr_array_unref);
+	g_clear_pointer(&params->snapshots, g_ptr_array_unref);
+	g_clear_pointer(&params->spans, lqn_span_layout_free);
+	g_clear_pointer(&params->text, g_free);
 }
 
-/* Takes the parameter `spans`; NULL: not given. */
-static bool read_spans(struct causal *causal, const char *text)
+/* Makes a layout of the parameter `spans`, if it was given. */
+static bool read_spans(bt_self_component *self, struct causal_params *params)
 {
 	char *problem;
 
-	if (!text) {
+	if (!params->text) {
 		return true;
 	}
-	causal->spans = lqn_span_layout_new(text, &problem);
-	if (!causal->spans) {
-		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(causal->self,
+	params->spans = lqn_span_layout_new(params->text, &problem);
+	if (!params->spans) {
+		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(self,
 			"Parameter `spans`: %s; expected the names of events and fields as in "
 			"`begin=app:op_begin,end=app:op_end,span=id,name=label`", problem);
 		g_free(problem);
 	}
-	return causal->spans != NULL;
+	return params->spans != NULL;
+}
+
+bool causal_params_read(struct causal_params *params, bt_self_component *self, const bt_value *map,
+	const struct lqn_param *more)
+{
+	const struct lqn_param known[] = {
+		{ "pass-through", LQN_PARAM_BOOL, &params->pass_through },
+		{ "identity", LQN_PARAM_STRINGS, &params->identity },
+		{ "spans", LQN_PARAM_STRING, &params->text },
+		more ? *more : (struct lqn_param) { NULL },
+	};
+
+	*params = (struct causal_params) { .pass_through = true };
+	if (lqn_params_read(self, map, known, G_N_ELEMENTS(known) - !more) &&
+			lqn_identity_read_snapshots(self, params->identity, &params->snapshots) &&
+			read_spans(self, params)) {
+		return true;
+	}
+	causal_params_clear(params);
+	return false;
+}
+
+static void causal_free(struct causal *causal)
+{
+	causal_params_clear(&causal->params);
+	g_free(causal);
 }
 
 bt_component_class_initialize_method_status causal_init(bt_self_component_filter *self_filter,
@@ -49,23 +74,10 @@ bt_component_class_initialize_method_status causal_init(bt_self_component_filter
 {
 	bt_self_component *self = bt_self_component_filter_as_self_component(self_filter);
 	struct causal *causal = g_new0(struct causal, 1);
-	char *spans = NULL;
-	const struct lqn_param known[] = {
-		{ "pass-through", LQN_PARAM_BOOL, &causal->pass_through },
-		{ "identity", LQN_PARAM_STRINGS, &causal->identity },
-		{ "spans", LQN_PARAM_STRING, &spans },
-	};
 	bt_self_component_add_port_status status;
-	bool ok;
 
-	causal->self = self;
-	causal->pass_through = true;
-	ok = lqn_params_read(self, params, known, G_N_ELEMENTS(known)) &&
-		lqn_identity_read_snapshots(self, causal->identity, &causal->snapshots) &&
-		read_spans(causal, spans);
-	g_free(spans);
-	if (!ok) {
-		causal_free(causal);
+	if (!causal_params_read(&causal->params, self, params, NULL)) {
+		g_free(causal);
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	}
 	status = inputs_add_port(self_filter, 0);

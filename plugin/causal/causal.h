@@ -7,14 +7,29 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* The component: what its iterators need to know, constant after initialization. */
-struct causal {
-	bt_self_component *self;	/* borrowed */
+#include "plugin/common/params.h"
+
+/* What the filter is told, and those that do its work in several processes. */
+struct causal_params {
 	bool pass_through;		/* hand upstream's messages on */
 	GPtrArray *identity;		/* names of files: char *; owned; NULL: none */
 	GPtrArray *snapshots;		/* struct lqn_snapshot; owned; NULL: none */
+	char *text;			/* of `spans`; owned; NULL: none */
 	struct lqn_span_layout *spans;	/* owned; of the user; NULL: none */
 };
+
+/* The component: what its iterators need to know, constant after initialization. */
+struct causal {
+	struct causal_params params;
+};
+
+/*
+ * Reads the filter's parameters, and one more (borrowed; NULL: none). False, with an error cause and nothing to clear, at one
+ * that is wrong.
+ */
+bool causal_params_read(struct causal_params *params, bt_self_component *self, const bt_value *map,
+	const struct lqn_param *more);
+void causal_params_clear(struct causal_params *params);
 
 bt_component_class_get_supported_mip_versions_method_status causal_mip_versions(
 	bt_self_component_class_filter *self_class, const bt_value *params, void *data,

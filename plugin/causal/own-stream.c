@@ -121,18 +121,19 @@ static bt_event_class *create_event_class(bt_trace_class *tc, bt_stream_class *s
 /*
  * Clock classes with the Unix epoch as origin mix freely, so that ours can count ns, which is right
  * even when hosts with different clock classes meet. With an unknown origin a muxer behind us takes
- * nothing but the same clock: upstream's object itself, which the API wants to be mutable.
+ * nothing but the same clock: upstream's object itself, which the API wants to be mutable. Where nobody is
+ * upstream, all the same times do.
  */
 static bool choose_clock(struct own_trace *trace, bt_self_component *self,
-	const bt_clock_class *up, int64_t ns)
+	const bt_clock_snapshot *now, bool epoch, int64_t ns)
 {
-	trace->shared = !bt_clock_class_origin_is_unix_epoch(up) || ns < 0;
+	trace->shared = now && (!epoch || ns < 0);
 	if (trace->shared) {
-		trace->clock = (bt_clock_class *) up;
+		trace->clock = (bt_clock_class *) bt_clock_snapshot_borrow_clock_class_const(now);
 		bt_clock_class_get_ref(trace->clock);
 		return true;
 	}
-	trace->clock = lqn_clock_new(self, "lqn_ns");
+	trace->clock = lqn_clock_new(self, "lqn_ns", epoch);
 	return trace->clock != NULL;
 }
 
@@ -165,7 +166,7 @@ static bool create_trace(struct own_trace *trace, bt_trace_class *tc)
 
 struct own_trace *own_trace_new(bt_self_component *self, bt_self_message_iterator *iter,
 	struct message_queue *queue, struct lqn_handover *handover,
-	const bt_clock_snapshot *now, int64_t ns)
+	const bt_clock_snapshot *now, bool epoch, int64_t ns)
 {
 	struct own_trace *trace = g_new0(struct own_trace, 1);
 	bt_trace_class *tc = bt_trace_class_create(self);
@@ -175,8 +176,7 @@ struct own_trace *own_trace_new(bt_self_component *self, bt_self_message_iterato
 	trace->ns = INT64_MIN;
 	trace->queue = queue;
 	trace->handover = handover;
-	ok = tc && choose_clock(trace, self, bt_clock_snapshot_borrow_clock_class_const(now), ns) &&
-		create_classes(trace, tc) && create_trace(trace, tc);
+	ok = tc && choose_clock(trace, self, now, epoch, ns) && create_classes(trace, tc) && create_trace(trace, tc);
 	bt_trace_class_put_ref(tc);
 	if (!ok) {
 		own_trace_free(trace);
@@ -231,7 +231,7 @@ void own_trace_set_time(struct own_trace *trace, const bt_clock_snapshot *now, i
 	uint64_t value = ns < 0 ? 0 : (uint64_t) ns;
 
 	if (trace->shared) {
-		value = bt_clock_snapshot_borrow_clock_class_const(now) == trace->clock ?
+		value = now && bt_clock_snapshot_borrow_clock_class_const(now) == trace->clock ?
 			bt_clock_snapshot_get_value(now) : value_at(trace->clock, ns);
 	}
 	if (value > trace->value || trace->ns == INT64_MIN) {

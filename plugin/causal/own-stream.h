@@ -19,16 +19,16 @@ struct own_trace;
 struct own_stream;
 
 /*
- * A new trace, whose clock can be compared with the clock class of `now` (borrowed for the call);
- * `ns` is `now` in ns from its origin. Messages are made for `iter` and go to `queue` (both
+ * A new trace, whose clock can be compared with the clock class of `now` (borrowed for the call; NULL: there is none);
+ * `epoch`: its origin is the Unix epoch; `ns` is `now` in ns from its origin. Messages are made for `iter` and go to `queue` (both
  * borrowed), events into `handover` (borrowed) unless it is NULL. NULL if memory ran out. Free with own_trace_free(), after its streams.
  */
 struct own_trace *own_trace_new(bt_self_component *self, bt_self_message_iterator *iter,
 	struct message_queue *queue, struct lqn_handover *handover,
-	const bt_clock_snapshot *now, int64_t ns);
+	const bt_clock_snapshot *now, bool epoch, int64_t ns);
 void own_trace_free(struct own_trace *trace);
 
-/* Sets the present time; one that is earlier than the last one changes nothing. */
+/* Sets the present time; one that is earlier than the last one changes nothing. `now`: as above. */
 void own_trace_set_time(struct own_trace *trace, const bt_clock_snapshot *now, int64_t ns);
 
 /* Queues a message that says no more than the present time. False if memory ran out. */

@@ -3,12 +3,9 @@
 
 #include <string.h>
 
-#include "causal/causal.h"
 #include "layout/layout.h"
-#include "plugin/causal/own-stream.h"
 
 #define OWN_PREFIX "lqn:"
-#define SEEN_MAX 400	/* bytes of trace names in an error message */
 
 /* What tracers call the same thing: LTTng, then perf. */
 static const char *const host_entries[] = { "hostname", "host" };
@@ -35,55 +32,6 @@ static const char *domain_of(const bt_trace *trace)
 	return environment(trace, &entry, 1);
 }
 
-/* ---- hosts --------------------------------------------------------------- */
-
-static void host_free(void *data)
-{
-	struct host *host = data;
-
-	if (host->engine) {
-		lqn_causal_free(host->engine);
-	}
-	own_stream_free(host->out);
-	g_free(host->name);
-	g_free(host->release);
-	g_free(host);
-}
-
-static struct host *get_host(struct upstreams *ups, struct causal_iter *iter,
-	const bt_trace *trace)
-{
-	const char *name = environment(trace, host_entries, G_N_ELEMENTS(host_entries));
-	const char *release = environment(trace, release_entries, G_N_ELEMENTS(release_entries));
-	struct host *host = NULL;
-
-	if (!name) {
-		name = bt_trace_get_name(trace);
-	}
-	if (!name) {
-		name = "localhost";
-	}
-	for (guint i = 0; i < ups->hosts->len; i++) {
-		host = g_ptr_array_index(ups->hosts, i);
-		if (strcmp(host->name, name) == 0) {
-			break;
-		}
-		host = NULL;
-	}
-	if (!host) {
-		host = g_new0(struct host, 1);
-		host->name = g_strdup(name);
-		host->iter = iter;
-		g_ptr_array_add(ups->hosts, host);
-	}
-	if (!host->release) {
-		host->release = g_strdup(release);
-	}
-	return host;
-}
-
-/* ---- streams ------------------------------------------------------------- */
-
 /* Finds out what event classes the stream's trace has. */
 static void look_at_classes(struct upstream *up, const bt_trace_class *tc)
 {
@@ -101,47 +49,54 @@ static void look_at_classes(struct upstream *up, const bt_trace_class *tc)
 				name && !up->user ? lqn_layout_find(name) : NULL;
 
 			up->own |= name && g_str_has_prefix(name, OWN_PREFIX);
-			if (layout && layout->type == LQN_REC_SWITCH) {
-				up->kernel = true;
-				up->host->switches = true;
-			}
+			up->told.switches |= layout && layout->type == LQN_REC_SWITCH;
 		}
 	}
+	up->told.kernel |= up->told.switches;
 }
 
-static void note_seen(struct upstreams *ups, const bt_trace *trace, const char *domain)
+/* What orders streams of the same time, and what their times are of. */
+static void identify(struct lqn_told_stream *told, const bt_stream *stream, const bt_stream_class *sc)
 {
-	const char *name = bt_trace_get_name(trace);
-	char *text = g_strdup_printf("`%s` (domain %s)", name ? name : "unnamed",
-		domain ? domain : "unknown");
+	const bt_trace *trace = bt_stream_borrow_trace_const(stream);
+	const bt_clock_class *clock = bt_stream_class_borrow_default_clock_class_const(sc);
+	bt_uuid uuid = bt_trace_get_uuid(trace);
 
-	if (ups->seen->len < SEEN_MAX && !strstr(ups->seen->str, text)) {
-		g_string_append_printf(ups->seen, "%s%s", ups->seen->len ? ", " : "", text);
+	if (uuid) {
+		told->has_uuid = true;
+		memcpy(told->uuid, uuid, sizeof(told->uuid));
 	}
-	g_free(text);
+	told->trace = g_strdup(bt_trace_get_name(trace));
+	told->class_id = bt_stream_class_get_id(sc);
+	told->id = bt_stream_get_id(stream);
+	told->dated = clock != NULL;
+	told->epoch = clock && bt_clock_class_origin_is_unix_epoch(clock);
+	uuid = clock ? bt_clock_class_get_uuid(clock) : NULL;
+	if (uuid) {
+		memcpy(told->clock, uuid, sizeof(told->clock));
+	}
 }
 
-static struct upstream *upstream_new(struct upstreams *ups, struct causal_iter *iter,
-	const bt_stream *stream)
+static struct upstream *upstream_new(const bt_stream *stream)
 {
 	struct upstream *up = g_new0(struct upstream, 1);
 	const bt_trace *trace = bt_stream_borrow_trace_const(stream);
 	const bt_stream_class *sc = bt_stream_borrow_class_const(stream);
-	const char *domain = domain_of(trace);
+	const char *domain = domain_of(trace), *name = bt_trace_get_name(trace);
+	const char *host = environment(trace, host_entries, G_N_ELEMENTS(host_entries));
 
 	bt_stream_get_ref(stream);
 	up->stream = stream;
 	up->cpu = -1;
-	up->end = -1;
-	up->host = get_host(ups, iter, trace);
-	up->dated = bt_stream_class_borrow_default_clock_class_const(sc) != NULL;
-	up->kernel = g_strcmp0(domain, "kernel") == 0;
+	up->fresh = true;
 	up->user = g_strcmp0(domain, "ust") == 0;
+	identify(&up->told, stream, sc);
+	up->told.host = g_strdup(host ? host : name ? name : "localhost");
+	up->told.release = g_strdup(environment(trace, release_entries, G_N_ELEMENTS(release_entries)));
+	up->told.domain = g_strdup(domain);
+	up->told.kernel = g_strcmp0(domain, "kernel") == 0;
+	up->told.packets = bt_stream_class_supports_packets(sc);
 	look_at_classes(up, bt_stream_class_borrow_trace_class_const(sc));
-	up->host->open += up->kernel;
-	note_seen(ups, trace, domain);
-	up->waits = up->kernel && bt_stream_class_supports_packets(sc);
-	up->host->waiting += up->waits;
 	return up;
 }
 
@@ -149,30 +104,23 @@ static void upstream_free(void *data)
 {
 	struct upstream *up = data;
 
-	up->host->open -= up->kernel;
+	lqn_told_stream_clear(&up->told);
 	bt_stream_put_ref(up->stream);
 	g_free(up);
 }
 
 void upstreams_init(struct upstreams *ups)
 {
-	ups->hosts = g_ptr_array_new_with_free_func(host_free);
-	ups->started = g_ptr_array_new();
 	ups->streams = g_hash_table_new_full(NULL, NULL, NULL, upstream_free);
 	memset(ups->front, 0, sizeof(ups->front));
-	ups->seen = g_string_new(NULL);
 }
 
 void upstreams_clear(struct upstreams *ups)
 {
 	g_hash_table_destroy(ups->streams);
-	g_ptr_array_free(ups->started, TRUE);
-	g_ptr_array_free(ups->hosts, TRUE);
-	g_string_free(ups->seen, TRUE);
 }
 
-struct upstream *upstreams_get(struct upstreams *ups, struct causal_iter *iter,
-	const bt_stream *stream)
+struct upstream *upstreams_get(struct upstreams *ups, const bt_stream *stream)
 {
 	struct upstream **slot = &ups->front[((uintptr_t) stream >> 6 ^ (uintptr_t) stream >> 12) %
 		UPSTREAM_FRONT];
@@ -183,40 +131,15 @@ struct upstream *upstreams_get(struct upstreams *ups, struct causal_iter *iter,
 	}
 	up = g_hash_table_lookup(ups->streams, stream);
 	if (!up) {
-		up = upstream_new(ups, iter, stream);
+		up = upstream_new(stream);
 		g_hash_table_insert(ups->streams, (void *) stream, up);
 	}
 	*slot = up;
 	return up;
 }
 
-struct host *upstreams_kernel_host(const struct upstreams *ups, const char *name)
-{
-	struct host *only = NULL;
-	guint n = 0;
-
-	for (guint i = 0; i < ups->hosts->len; i++) {
-		struct host *host = g_ptr_array_index(ups->hosts, i);
-
-		if (!host->kernel || host->open == 0) {
-			continue;
-		}
-		if (name && strcmp(host->name, name) == 0) {
-			return host;
-		}
-		only = host;
-		n++;
-	}
-	return n == 1 ? only : NULL;
-}
-
 void upstreams_remove(struct upstreams *ups, const bt_stream *stream)
 {
-	struct upstream *up = g_hash_table_lookup(ups->streams, stream);
-
-	if (up) {
-		upstreams_packet(up);
-	}
 	memset(ups->front, 0, sizeof(ups->front));
 	g_hash_table_remove(ups->streams, stream);
 }

@@ -37,6 +37,7 @@ struct lqn_binding {
 	unsigned n_marks, marked;	/* marked: events so far */
 	struct mark_member marks[LQN_MARK_MEMBERS];
 	GString *missing;		/* owned; NULL: nothing is */
+	struct lqn_told_class class;
 };
 
 /* ---- binding ------------------------------------------------------------- */
@@ -184,6 +185,8 @@ static struct lqn_binding *binding_new(const bt_event_class *ec,
 	/* A trace that ignores the layouts (of user space) takes even such events as marks. */
 	bind_marks(binding, payload);
 	binding->init.name = name;
+	binding->class.name = name;
+	binding->class.id = bt_event_class_get_id(ec);
 	binding->init.text = NULL;
 	binding->init.cpu = -1;
 	binding->init.tid = -1;
@@ -273,6 +276,11 @@ void lqn_bindings_each_missing(struct lqn_bindings *bindings, lqn_missing_func f
 const char *lqn_binding_name(const struct lqn_binding *binding)
 {
 	return binding->init.name;
+}
+
+struct lqn_told_class *lqn_binding_class(struct lqn_binding *binding)
+{
+	return &binding->class;
 }
 
 const struct lqn_layout_event *lqn_binding_layout(const struct lqn_binding *binding)

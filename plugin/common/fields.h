@@ -12,13 +12,12 @@
 #include <stdint.h>
 
 #include "layout/layout.h"
+#include "records/told.h"
 
 struct lqn_binding;
 struct lqn_bindings;
 
-/* How many events of a class without a layout become marks, and how many of their members. */
-#define LQN_MARK_EVENTS 1000
-#define LQN_MARK_MEMBERS 4
+#define LQN_MARK_MEMBERS 4	/* of an event without a layout, become marks */
 
 /*
  * An empty cache of bindings, by event class. `spans`: a layout of spans beside the known ones
@@ -40,6 +39,9 @@ void lqn_bindings_each_missing(struct lqn_bindings *bindings, lqn_missing_func f
 
 /* The event class's name, interned; `unnamed` if it has none. */
 const char *lqn_binding_name(const struct lqn_binding *binding);
+
+/* The same, for those who are told; as long as the binding. */
+struct lqn_told_class *lqn_binding_class(struct lqn_binding *binding);
 
 /* The layout's row, or NULL. */
 const struct lqn_layout_event *lqn_binding_layout(const struct lqn_binding *binding);

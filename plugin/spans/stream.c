@@ -137,7 +137,7 @@ static bt_event_class *create_event_class(bt_trace_class *tc, bt_stream_class *s
 
 static bool create_classes(struct spans_trace *trace, bt_self_component *self, bt_trace_class *tc)
 {
-	bt_clock_class *clock = lqn_clock_new(self, "unix");
+	bt_clock_class *clock = lqn_clock_new(self, "unix", true);
 
 	trace->sc = clock ? lqn_class_stream_new(tc, clock, TRACE_NAME) : NULL;
 	bt_clock_class_put_ref(clock);

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: MIT */
+#include "plugin/causal/hosts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "causal/causal.h"
+#include "plugin/causal/own-stream.h"
+#include "plugin/common/log.h"
+
+#define HANDED 64		/* events that are handed over at a time, at least */
+#define SEEN_MAX 400		/* bytes of trace names in an error message */
+#define ADVICE "record on each host with `lttng enable-event --kernel sched_switch,sched_waking," \
+	"sched_process_fork,sched_process_exec,sched_process_exit,irq_handler_entry," \
+	"irq_handler_exit,irq_softirq_entry,irq_softirq_exit` and " \
+	"`lttng enable-event --kernel --syscall --all`"
+
+/* A traced host. All streams with its name belong to it. */
+struct host {
+	char *name;			/* owned */
+	char *release;			/* of the kernel; owned; NULL: unknown */
+	struct lqn_causal *engine;	/* owned; NULL until there is something to tell */
+	struct own_stream *out;		/* owned; there with `engine` */
+	struct hosts *hosts;		/* borrowed: whom the engine's events go to */
+	int64_t last;			/* ns; of the last kernel event */
+	guint open;			/* streams of its kernel trace that have not ended */
+	guint waiting;			/* streams of its kernel trace without a packet so far */
+	bool kernel;			/* kernel events came */
+	bool switches;			/* the trace has an event class for switches */
+};
+
+/* What is noted of an open stream. */
+struct taken {
+	struct host *host;		/* borrowed */
+	bool kernel;			/* of a kernel trace */
+	bool waits;			/* it has packets, and none has come */
+	int32_t cpu;			/* of the last packet; -1: not said */
+	int64_t end;			/* ns; of the last packet; -1: none has ended */
+};
+
+/* ---- engines ------------------------------------------------------------- */
+
+/*
+ * Takes an event of a host's engine, which cannot be stopped from here: a failure is looked at
+ * after the engine's return.
+ */
+static void take_event(void *payload, const struct lqn_event *ev)
+{
+	struct host *host = payload;
+
+	if (!own_stream_event(host->out, ev)) {
+		host->hosts->failed = true;
+	}
+}
+
+static bool out_of_memory(struct hosts *hosts)
+{
+	HOSTS_FAIL(hosts, "Out of memory");
+	return false;
+}
+
+/* Makes the host's engine and its stream, if it has none. */
+static bool start_host(struct hosts *hosts, struct host *host, const struct lqn_told_stream *stream)
+{
+	if (host->engine) {
+		return true;
+	}
+	if (!hosts->own) {
+		hosts->own = own_trace_new(hosts->self, hosts->iter, &hosts->queue, hosts->handover, hosts->cs,
+			stream->epoch, hosts->now);
+		if (!hosts->own) {
+			return out_of_memory(hosts);
+		}
+	}
+	host->out = own_stream_new(hosts->own, host->name);
+	if (!host->out) {
+		return out_of_memory(hosts);
+	}
+	g_ptr_array_add(hosts->started, host);
+	host->engine = lqn_causal_new(host->name, host->release, take_event, host);
+	lqn_causal_set_snapshot(host->engine, lqn_snapshot_find(hosts->params->snapshots, host->name));
+	return true;
+}
+
+/* ---- streams ------------------------------------------------------------- */
+
+static void host_free(void *data)
+{
+	struct host *host = data;
+
+	if (host->engine) {
+		lqn_causal_free(host->engine);
+	}
+	own_stream_free(host->out);
+	g_free(host->name);
+	g_free(host->release);
+	g_free(host);
+}
+
+static struct host *get_host(struct hosts *hosts, const struct lqn_told_stream *stream)
+{
+	struct host *host = NULL;
+
+	for (guint i = 0; i < hosts->hosts->len; i++) {
+		host = g_ptr_array_index(hosts->hosts, i);
+		if (strcmp(host->name, stream->host) == 0) {
+			break;
+		}
+		host = NULL;
+	}
+	if (!host) {
+		host = g_new0(struct host, 1);
+		host->name = g_strdup(stream->host);
+		host->hosts = hosts;
+		g_ptr_array_add(hosts->hosts, host);
+	}
+	if (!host->release) {
+		host->release = g_strdup(stream->release);
+	}
+	return host;
+}
+
+/*
+ * The host of that name whose kernel trace is under way; else (also for NULL) the only one that has
+ * one. NULL: none, or several.
+ */
+static struct host *kernel_host(const struct hosts *hosts, const char *name)
+{
+	struct host *only = NULL;
+	guint n = 0;
+
+	for (guint i = 0; i < hosts->hosts->len; i++) {
+		struct host *host = g_ptr_array_index(hosts->hosts, i);
+
+		if (!host->kernel || host->open == 0) {
+			continue;
+		}
+		if (name && strcmp(host->name, name) == 0) {
+			return host;
+		}
+		only = host;
+		n++;
+	}
+	return n == 1 ? only : NULL;
+}
+
+static void note_seen(struct hosts *hosts, const struct lqn_told_stream *stream)
+{
+	char *text = g_strdup_printf("`%s` (domain %s)", stream->trace ? stream->trace : "unnamed",
+		stream->domain ? stream->domain : "unknown");
+
+	if (hosts->seen->len < SEEN_MAX && !strstr(hosts->seen->str, text)) {
+		g_string_append_printf(hosts->seen, "%s%s", hosts->seen->len ? ", " : "", text);
+	}
+	g_free(text);
+}
+
+static void packet_came(struct taken *taken)
+{
+	taken->host->waiting -= taken->waits;
+	taken->waits = false;
+}
+
+/* ---- what is told -------------------------------------------------------- */
+
+static bool take_stream(struct hosts *hosts, struct taken *none, struct lqn_told *told)
+{
+	struct taken *taken = g_new0(struct taken, 1);
+
+	taken->host = get_host(hosts, told->stream);
+	taken->kernel = told->stream->kernel;
+	taken->waits = taken->kernel && told->stream->packets;
+	taken->cpu = -1;
+	taken->end = -1;
+	taken->host->switches |= told->stream->switches;
+	taken->host->open += taken->kernel;
+	taken->host->waiting += taken->waits;
+	note_seen(hosts, told->stream);
+	told->stream->taken = taken;
+	g_hash_table_add(hosts->streams, taken);
+	return true;
+}
+
+static bool take_stream_end(struct hosts *hosts, struct taken *taken, struct lqn_told *told)
+{
+	/* a part of the trace that follows (a rotation chunk) goes on with the CPU */
+	if (taken->kernel && taken->host->engine && taken->host->waiting == 0) {
+		lqn_causal_cpu_ends(taken->host->engine, taken->cpu, taken->end);
+	}
+	packet_came(taken);
+	taken->host->open -= taken->kernel;
+	told->stream->taken = NULL;
+	g_hash_table_remove(hosts->streams, taken);
+	return true;
+}
+
+static bool take_packet(struct hosts *hosts, struct taken *taken, struct lqn_told *told)
+{
+	taken->cpu = told->cpu;
+	packet_came(taken);
+	return true;
+}
+
+static bool take_packet_end(struct hosts *hosts, struct taken *taken, struct lqn_told *told)
+{
+	taken->end = told->ts != LQN_TOLD_UNDATED ? told->ts : taken->host->last;
+	return true;
+}
+
+static void push(struct host *host, struct lqn_told *told)
+{
+	lqn_causal_push(host->engine, &told->event.rec);
+	told->event.rec.text = NULL;
+}
+
+static bool take_kernel(struct hosts *hosts, struct taken *taken, struct lqn_told *told)
+{
+	struct host *host = taken->host;
+
+	if (!host->engine && !start_host(hosts, host, told->stream)) {
+		return false;
+	}
+	hosts->kernel = true;
+	host->kernel = true;
+	host->last = MAX(host->last, told->ts);
+	host->switches |= told->event.rec.type == LQN_REC_SWITCH;
+	push(host, told);
+	return true;
+}
+
+/*
+ * A span is of the host of its trace, if it was traced there. A file of spans is of no host; its
+ * spans name theirs, though in a container they name that. Where one host alone has a kernel trace, it
+ * can be no other.
+ */
+static bool take_span(struct hosts *hosts, struct taken *taken, struct lqn_told *told)
+{
+	struct host *host = told->event.of_file ? kernel_host(hosts, told->event.host) : taken->host;
+
+	if (!host) {
+		hosts->strays++;
+		g_clear_pointer(&told->event.rec.text, g_free);
+		return true;
+	}
+	if (!host->engine && !start_host(hosts, host, told->stream)) {
+		return false;
+	}
+	push(host, told);
+	return true;
+}
+
+static bool take_mark(struct hosts *hosts, struct taken *taken, struct lqn_told *told)
+{
+	if (!start_host(hosts, taken->host, told->stream)) {
+		return false;
+	}
+	push(taken->host, told);
+	return true;
+}
+
+static bool take_loss(struct hosts *hosts, struct taken *taken, struct lqn_told *told)
+{
+	if (!start_host(hosts, taken->host, told->stream)) {
+		return false;
+	}
+	lqn_causal_lost(taken->host->engine, taken->cpu, told->ts, told->loss.end, told->loss.count);
+	return true;
+}
+
+/* Beside the kernel's events, which are nearly all that is told. */
+static bool (*const takers[LQN_TOLD_COUNT])(struct hosts *hosts, struct taken *taken, struct lqn_told *told) = {
+	[LQN_TOLD_STREAM] = take_stream,
+	[LQN_TOLD_STREAM_END] = take_stream_end,
+	[LQN_TOLD_PACKET] = take_packet,
+	[LQN_TOLD_PACKET_END] = take_packet_end,
+	[LQN_TOLD_SPAN] = take_span,
+	[LQN_TOLD_MARK] = take_mark,
+	[LQN_TOLD_LOSS] = take_loss,
+};
+
+bool hosts_take(void *payload, struct lqn_told *told)
+{
+	struct hosts *hosts = payload;
+	bool ok;
+
+	/*
+	 * Of everything, not only of events: our own stream's end must not be earlier than any other message,
+	 * and packets end after their last event.
+	 */
+	if (told->ts != LQN_TOLD_UNDATED) {
+		hosts->now = MAX(hosts->now, told->ts);
+		if (hosts->own) {
+			own_trace_set_time(hosts->own, hosts->cs, told->ts);
+		}
+	}
+	if (G_LIKELY(told->type == LQN_TOLD_KERNEL)) {
+		ok = take_kernel(hosts, told->stream->taken, told);
+	} else {
+		ok = told->type == LQN_TOLD_TIME || takers[told->type](hosts, told->stream->taken, told);
+	}
+	return ok && (!hosts->failed || out_of_memory(hosts));
+}
+
+/* ---- the end ------------------------------------------------------------- */
+
+/* Whether the input held what the engine lives on. */
+static bool check_input(struct hosts *hosts, uint64_t events, uint64_t own)
+{
+	if (!hosts->kernel && own > 0) {
+		return true;
+	}
+	if (!hosts->kernel) {
+		HOSTS_FAIL(hosts, "No kernel events that this filter knows in the input, so nothing tells "
+			"who waits for whom: %" PRIu64 " events came, from the traces %s; " ADVICE,
+			events, hosts->seen->len ? hosts->seen->str : "(none)");
+		return false;
+	}
+	for (guint i = 0; i < hosts->hosts->len; i++) {
+		const struct host *host = g_ptr_array_index(hosts->hosts, i);
+
+		if (host->kernel && !host->switches) {
+			HOSTS_FAIL(hosts, "The kernel trace of host `%s` has no event `sched_switch`, so "
+				"nothing tells who ran; " ADVICE, host->name);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Snapshots that were named in vain. */
+static void log_unused_snapshots(const struct hosts *hosts)
+{
+	const GPtrArray *snapshots = hosts->params->snapshots;
+
+	for (guint i = 0; snapshots && i < snapshots->len; i++) {
+		const struct lqn_snapshot *snapshot = snapshots->pdata[i];
+		bool used = false;
+
+		for (guint k = 0; k < hosts->started->len; k++) {
+			used |= strcmp(((const struct host *) hosts->started->pdata[k])->name, snapshot->host) == 0;
+		}
+		if (!used) {
+			lqn_log(hosts->self, BT_LOGGING_LEVEL_WARNING, "snapshot `%s` is of host `%s`, which is none of the "
+				"trace's", snapshot->file, snapshot->host);
+		}
+	}
+}
+
+static bool end(struct hosts *hosts, uint64_t events, uint64_t own)
+{
+	log_unused_snapshots(hosts);
+	if (hosts->strays > 0) {
+		lqn_log(hosts->self, BT_LOGGING_LEVEL_WARNING,
+			"%" PRIu64 " begins and ends of spans left out: no kernel trace of their "
+			"host at that time, or of several without a name that is theirs", hosts->strays);
+	}
+	if (!check_input(hosts, events, own)) {
+		return false;
+	}
+	/* In the order of the streams' ids, as a muxer orders events of the same time. */
+	for (guint i = 0; i < hosts->started->len; i++) {
+		struct host *host = g_ptr_array_index(hosts->started, i);
+
+		/* What came later is another host's, and tells nothing of this one. */
+		lqn_causal_finish(host->engine, host->kernel ? host->last : hosts->now);
+		if (hosts->failed || !own_stream_end(host->out)) {
+			return out_of_memory(hosts);
+		}
+	}
+	return true;
+}
+
+bt_message_iterator_class_next_method_status hosts_end(struct hosts *hosts, uint64_t events, uint64_t own)
+{
+	hosts->ended = true;
+	return end(hosts, events, own) ? BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK :
+		BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
+}
+
+/* ---- messages ------------------------------------------------------------ */
+
+static bt_message_iterator_class_next_method_status tell_time(struct hosts *hosts)
+{
+	return own_trace_tell_time(hosts->own) || out_of_memory(hosts) ?
+		BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK : BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
+}
+
+bt_message_iterator_class_next_method_status hosts_after_batch(struct hosts *hosts)
+{
+	if (!hosts->handover || !hosts->own || !queue_is_empty(&hosts->queue) ||
+			(!hosts->params->pass_through && lqn_handover_length(hosts->handover) < HANDED)) {
+		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
+	}
+	return tell_time(hosts);
+}
+
+bt_message_iterator_class_next_method_status hosts_again(struct hosts *hosts)
+{
+	/* what is there must not wait for more */
+	return hosts->handover && lqn_handover_length(hosts->handover) > 0 ? tell_time(hosts) :
+		BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_AGAIN;
+}
+
+bt_message_iterator_class_next_method_status hosts_next(struct hosts *hosts, bt_message_array_const msgs,
+	uint64_t capacity, uint64_t *count,
+	bt_message_iterator_class_next_method_status (*fetch)(void *payload), void *payload)
+{
+	while (queue_is_empty(&hosts->queue)) {
+		bt_message_iterator_class_next_method_status status;
+
+		if (hosts->ended) {
+			return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END;
+		}
+		/* Without pass-through this may go on for the whole trace. */
+		if (bt_self_message_iterator_is_interrupted(hosts->iter)) {
+			return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_AGAIN;
+		}
+		status = fetch(payload);
+		if (status != BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK) {
+			return status;
+		}
+	}
+	for (*count = 0; *count < capacity; (*count)++) {
+		msgs[*count] = queue_pop(&hosts->queue);
+		if (!msgs[*count]) {
+			break;
+		}
+	}
+	return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
+}
+
+static void start(struct hosts *hosts)
+{
+	queue_init(&hosts->queue);
+	hosts->hosts = g_ptr_array_new_with_free_func(host_free);
+	hosts->started = g_ptr_array_new();
+	hosts->streams = g_hash_table_new_full(NULL, NULL, g_free, NULL);
+	hosts->seen = g_string_new(NULL);
+	hosts->own = NULL;
+	hosts->now = LQN_TOLD_UNDATED;
+	hosts->strays = 0;
+	hosts->kernel = false;
+	hosts->failed = false;
+	hosts->ended = false;
+}
+
+static void stop(struct hosts *hosts)
+{
+	g_hash_table_destroy(hosts->streams);
+	g_ptr_array_free(hosts->started, TRUE);
+	g_ptr_array_free(hosts->hosts, TRUE);
+	g_string_free(hosts->seen, TRUE);
+	queue_clear(&hosts->queue);
+	own_trace_free(hosts->own);
+}
+
+void hosts_init(struct hosts *hosts, bt_self_message_iterator *iter, const struct causal_params *params,
+	bt_self_component_port_output *port)
+{
+	memset(hosts, 0, sizeof(*hosts));
+	hosts->iter = iter;
+	hosts->self = bt_self_message_iterator_borrow_component(iter);
+	hosts->params = params;
+	hosts->handover = lqn_handover_find(bt_self_component_port_output_as_port_output(port));
+	start(hosts);
+}
+
+void hosts_restart(struct hosts *hosts)
+{
+	stop(hosts);
+	start(hosts);
+}
+
+void hosts_clear(struct hosts *hosts)
+{
+	stop(hosts);
+	lqn_handover_unref(hosts->handover);
+}
