@@ -15,6 +15,7 @@
 #define EVEN_CVSQ 0.25
 #define CUSTOMER_SHARE 0.05	/* of the busiest customer's cycles, below which it is none */
 #define ABSENT_SHARE 0.1	/* of the customers; fewer are effects of the window's edges */
+#define PIPELINED_MIN 0.1	/* more requests under way than there are customers; a smaller share is a matter of what counts as a cycle's end */
 #define CYCLES_MIN 20		/* fewer say little of a mean */
 
 struct customer {
@@ -90,6 +91,42 @@ static double at_a_time(struct lqn_build *build, const struct lqn_task *task, do
 	active = MAX(1, round(active));
 	lqn_build_note(build, "%s: %.0f customers are seen, %.0f at a time", task->name, population, active);
 	return active;
+}
+
+/* Most of its calls go to threads that have a connection each. */
+static bool is_served_by_connection(struct lqn_build *build, const struct lqn_service *service)
+{
+	guint by_connection = 0, all = 0;
+
+	for (guint i = 0; i < service->members->len; i++) {
+		for (const struct lqn_arc *arc = ((struct lqn_invocation *) service->members->pdata[i])->arcs; arc; arc = arc->next) {
+			struct lqn_cluster *to = arc->callee ? lqn_build_cluster_of(build, lqn_final(arc->callee)) : NULL;
+
+			all += to != NULL;
+			by_connection += to && to->service->per_connection;
+		}
+	}
+	return 2 * by_connection > all;
+}
+
+/*
+ * Who sends more requests before the first is answered is as many customers as requests are under way; but where those of a connection
+ * are served one after the other, only the first of them is with the server: the others wait for it.
+ */
+static double in_flight(struct lqn_build *build, const struct lqn_service *service, double population, double rate)
+{
+	struct lqn_task *task = service->task;
+	double under_way = rate * task->response;
+
+	if (under_way < (1 + PIPELINED_MIN) * population) {
+		return population;
+	}
+	lqn_build_note(build, "%s: %.0f requests are under way at a time on %.0f connections", task->name, under_way, population);
+	if (is_served_by_connection(build, service)) {
+		task->response = population / rate;
+		return population;
+	}
+	return round(under_way);
 }
 
 /*
@@ -169,6 +206,7 @@ static void build_class(struct lqn_build *build, struct lqn_service *service, do
 		/* work at the end of a cycle may outlast the begin of the next */
 		task->think_measured = MAX(0, class.gaps / class.n_gaps);
 		population = 2 * class.n_gaps > n ? at_a_time(build, task, population, n / wall) : population;
+		population = in_flight(build, service, population, n / wall);
 	}
 	task->multiplicity = (unsigned) population;
 	task->think = MAX(0, population * wall / n - task->response);

@@ -11,6 +11,7 @@ struct lqn_note {				/* a message under way */
 	struct lqn_arc *arc;			/* the request that it is */
 	struct lqn_invocation *reply_of;	/* the invocation that it answers */
 	bool more;				/* of an answer that has begun before */
+	bool begun;				/* a part of it has been received */
 	struct lqn_invocation *caller;		/* queues: who gets the answer */
 };
 
@@ -42,6 +43,7 @@ struct lqn_end {
 	struct lqn_invocation *answered;	/* the last that was; NULL: none, or another request came since */
 	int answers;				/* > 0: what goes out here has of late been answers; bounded by ANSWERS_MAX */
 	GQueue calls;				/* struct lqn_arc: requests sent here, not answered */
+	bool pipelined;				/* requests were sent here before the one in front of them was answered */
 	int64_t free_since;			/* when the last answer was received here; 0: none was */
 	int64_t closed;				/* when no descriptor was left; 0: not yet */
 	bool needed;				/* of forget-parties.c */

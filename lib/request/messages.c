@@ -14,6 +14,7 @@
 
 #define NOTES_MAX 65536	/* messages that nobody receives; the engine keeps no more */
 #define PROMPT_MAX 0.2	/* of what is sent on a connection of pushes: by a thread that has received there last */
+#define ANSWERED_MIN 0.75	/* of the messages that come on a connection: as many that go out, and each is a request */
 #define ANSWERS_MAX 3	/* after so many answers at once, so many messages that are none make a connection one of pushes */
 #define NOTES_MANY (1u << 18)	/* of all ends, from which on an end has … */
 #define NOTES_FEW 4		/* … no more than these */
@@ -474,7 +475,7 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 			struct lqn_arc *oldest;
 
 			/* the server has answered an older one of another context: that reply was lost */
-			while ((oldest = g_queue_peek_head(&end->calls)) && two_way && oldest->replied == 0 &&
+			while (!end->pipelined && (oldest = g_queue_peek_head(&end->calls)) && two_way && oldest->replied == 0 &&
 					lqn_final(oldest->caller) != current && oldest->callee &&
 					lqn_final(oldest->callee)->replied) {
 				g_queue_pop_head(&end->calls);
@@ -574,6 +575,26 @@ static void receive_request(struct lqn_analysis *a, struct lqn_actor *actor, str
 }
 
 /*
+ * More than one message was sent before an answer came. If the first has been answered when the next is received, and as many answers go
+ * out as messages come in, they were requests of their own.
+ */
+static bool is_pipelined(const struct lqn_end *end, const struct lqn_end *from, const struct lqn_note *message)
+{
+	return is_stream(end) && !message->begun && message->arc->callee && lqn_final(message->arc->callee)->replied &&
+		end->open.length == 0 && (double) end->sends >= ANSWERED_MIN * (double) from->sends;
+}
+
+static void receive_pipelined(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, struct lqn_end *from,
+	const struct lqn_note *message, const struct lqn_event *ev)
+{
+	struct lqn_arc *arc = lqn_arc_new(a, lqn_final(message->arc->caller), ev->receive.sent, from, 0);
+
+	from->pipelined = true;
+	g_queue_push_tail(&from->calls, arc);
+	receive_request(a, actor, end, arc, ev);
+}
+
+/*
  * The first part of a message that is not complete yet: the work for a request begins with it. (Who knows a request's length
  * from its head may answer before the last of it is read.)
  */
@@ -583,6 +604,7 @@ static void receive_part(struct lqn_analysis *a, struct lqn_actor *actor, struct
 	struct lqn_note *message = find_note(from, ev->receive.seq);
 
 	if (message && message->arc && !message->reply_of && !message->arc->callee) {
+		message->begun = true;
 		receive_request(a, actor, end, message->arc, ev);
 	}
 	done_with(actor, ev->receive.end, ev->receive.cpu_end);
@@ -616,6 +638,8 @@ void lqn_on_receive(struct lqn_analysis *a, struct lqn_party *host, const struct
 			}
 		} else if (!stream || !message->arc || !message->arc->callee) {
 			receive_request(a, actor, end, message->arc, ev);
+		} else if (is_pipelined(end, from, message)) {
+			receive_pipelined(a, actor, end, from, message, ev);
 		}
 		done_with(actor, ev->receive.end, ev->receive.cpu_end);
 		lqn_region_free(&a->keep.region, message, sizeof(*message));

@@ -285,7 +285,29 @@ START_TEST(who_has_been_answered_makes_no_call_that_it_does_not_wait_for)
 }
 END_TEST
 
+/* Both requests are there when it comes to look: it reads them, then answers them. */
+START_TEST(who_reads_several_before_it_answers_has_left_none)
+{
+	start();
+	for (int i = 0; i < CYCLES; i++) {
+		come(CLIENT, 7);
+		feed(t.feed, "%ld c%d +sendto 5 64\n%ld c%d -sendto 64", t.now, CLIENT_2, t.now + 1, CLIENT_2);
+		talk_work(&t, 1);
+		talk_await(&t, CLIENT_2, "recvfrom", 5);
+		take(8);
+		talk_work(&t, 20);
+		talk_send(&t, LOOP, "sendto", 7, CLIENT, "recvfrom");
+		finish(8, CLIENT_2);
+		think();
+	}
+	model = talk_finish(&t, NULL);
+	ck_assert_ptr_null(talk_task(model, "loop_loop"));
+	near(talk_entry(model, "loop")->phase[0].think, 0);
+	lqn_model_free(model);
+}
+END_TEST
+
 SUITE("loops", requests_in_flight_do_not_hold_the_loop, who_waits_for_one_answer_alone_holds_its_thread,
 	who_waits_for_answers_where_requests_come_is_free_for_them, who_puts_requests_off_until_an_answer_comes_is_serial,
 	a_timer_of_the_loop_delays_the_request_alone, requests_wait_for_connections_where_no_thread_does,
-	who_has_been_answered_makes_no_call_that_it_does_not_wait_for)
+	who_has_been_answered_makes_no_call_that_it_does_not_wait_for, who_reads_several_before_it_answers_has_left_none)

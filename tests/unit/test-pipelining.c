@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests that are sent before those in front of them have been answered. */
+#include "talk.h"
+
+#include "suite.h"
+
+#define CYCLES 60
+enum { CLIENT = 1, SERVER = 2 };
+
+static struct talk t;
+static struct lqn_model *model;
+
+static void near(double got, double want)
+{
+	ck_assert_double_eq_tol(got, want, want * 0.05 + 1e-7);
+}
+
+/* A send that wakes nobody, or a receive that need not wait; a microsecond each. */
+static void quick(int thread, const char *call, int fd)
+{
+	feed(t.feed, "%ld c%d +%s %d 64\n%ld c%d -%s 64", t.now, thread, call, fd, t.now + 1, thread, call);
+	talk_work(&t, 1);
+}
+
+/* The first request wakes the server, the others are there when it comes to them; each is answered before the next is read. */
+START_TEST(requests_sent_before_an_answer_are_calls_each)
+{
+	talk_pair(&t, CLIENT, "client", SERVER, "server");
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 10);
+		talk_send(&t, CLIENT, "sendto", 5, SERVER, "recvfrom");
+		quick(CLIENT, "sendto", 5);
+		quick(CLIENT, "sendto", 5);
+		talk_await(&t, CLIENT, "recvfrom", 5);
+		talk_work(&t, 47);
+		talk_send(&t, SERVER, "sendto", 7, CLIENT, "recvfrom");
+		quick(SERVER, "recvfrom", 7);
+		talk_await(&t, CLIENT, "recvfrom", 5);
+		talk_work(&t, 50);
+		talk_send(&t, SERVER, "sendto", 7, CLIENT, "recvfrom");
+		quick(SERVER, "recvfrom", 7);
+		talk_await(&t, CLIENT, "recvfrom", 5);
+		talk_work(&t, 50);
+		talk_reply(&t, SERVER, 7, CLIENT);
+		talk_sleep(&t, CLIENT, 300);
+	}
+	model = talk_finish(&t, NULL);
+	ck_assert_uint_eq(talk_task(model, "client")->multiplicity, 1);
+	near(talk_calls(talk_entry(model, "client"), talk_entry(model, "server"), LQN_SYNC), 3);
+	near(talk_entry(model, "server")->phase[0].demand, 53e-6);
+	lqn_model_free(model);
+}
+END_TEST
+
+/* One answer to two messages: they are one request, though it goes out before the second is read. */
+START_TEST(messages_with_one_answer_are_one_request)
+{
+	talk_pair(&t, CLIENT, "client", SERVER, "server");
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 10);
+		talk_send(&t, CLIENT, "sendto", 5, SERVER, "recvfrom");
+		quick(CLIENT, "sendto", 5);
+		talk_await(&t, CLIENT, "recvfrom", 5);
+		talk_work(&t, 50);
+		talk_send(&t, SERVER, "sendto", 7, CLIENT, "recvfrom");
+		quick(SERVER, "recvfrom", 7);
+		talk_await(&t, SERVER, "recvfrom", 7);
+		talk_sleep(&t, CLIENT, 300);
+	}
+	model = talk_finish(&t, NULL);
+	near(talk_calls(talk_entry(model, "client"), talk_entry(model, "server"), LQN_SYNC), 1);
+	lqn_model_free(model);
+}
+END_TEST
+
+/* A client that never thinks keeps three requests under way, which a loop serves one after the other. */
+START_TEST(customers_are_as_many_as_requests_under_way)
+{
+	talk_start(&t);
+	talk_process(&t, CLIENT, "client");
+	talk_process(&t, SERVER, "server");
+	talk_connect(&t, CLIENT, 5, SERVER, 7);
+	talk_await(&t, SERVER, "epoll_wait", 9);
+	talk_send(&t, CLIENT, "sendto", 5, SERVER, "epoll_wait");
+	quick(CLIENT, "sendto", 5);
+	quick(CLIENT, "sendto", 5);
+	talk_await(&t, CLIENT, "recvfrom", 5);
+	for (int i = 0; i < 3 * CYCLES; i++) {
+		quick(SERVER, "recvfrom", 7);
+		talk_work(&t, 97);
+		talk_send(&t, SERVER, "sendto", 7, CLIENT, "recvfrom");
+		quick(CLIENT, "sendto", 5);
+		talk_await(&t, CLIENT, "recvfrom", 5);
+	}
+	model = talk_finish(&t, NULL);
+	near(talk_entry(model, "server")->throughput, 10000);
+	near(talk_calls(talk_entry(model, "client"), talk_entry(model, "server"), LQN_SYNC), 1);
+	ck_assert_uint_eq(talk_task(model, "client")->multiplicity, 3);
+	near(talk_task(model, "client")->response, 298e-6);
+	lqn_model_free(model);
+}
+END_TEST
+
+SUITE("pipelining", requests_sent_before_an_answer_are_calls_each, messages_with_one_answer_are_one_request,
+	customers_are_as_many_as_requests_under_way)
