@@ -8,7 +8,12 @@
 #include "plugin/causal/own-stream.h"
 #include "plugin/common/log.h"
 
-#define HANDED 64		/* events that are handed over at a time, at least */
+/*
+ * Events that are handed over at a time, at least; but what is there after so many batches goes as
+ * well.
+ */
+#define HANDED 64
+#define HANDED_AFTER 64
 #define SEEN_MAX 400		/* bytes of trace names in an error message */
 #define ADVICE "record on each host with `lttng enable-event --kernel sched_switch,sched_waking," \
 	"sched_process_fork,sched_process_exec,sched_process_exit,irq_handler_entry," \
@@ -381,6 +386,7 @@ bt_message_iterator_class_next_method_status hosts_end(struct hosts *hosts, uint
 
 static bt_message_iterator_class_next_method_status tell_time(struct hosts *hosts)
 {
+	hosts->untold = 0;
 	return own_trace_tell_time(hosts->own) || out_of_memory(hosts) ?
 		BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK : BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
 }
@@ -388,7 +394,7 @@ static bt_message_iterator_class_next_method_status tell_time(struct hosts *host
 bt_message_iterator_class_next_method_status hosts_after_batch(struct hosts *hosts)
 {
 	if (!hosts->handover || !hosts->own || !queue_is_empty(&hosts->queue) ||
-			(!hosts->params->pass_through && lqn_handover_length(hosts->handover) < HANDED)) {
+			(++hosts->untold < HANDED_AFTER && lqn_handover_length(hosts->handover) < HANDED)) {
 		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
 	}
 	return tell_time(hosts);
@@ -439,6 +445,7 @@ static void start(struct hosts *hosts)
 	hosts->own = NULL;
 	hosts->now = LQN_TOLD_UNDATED;
 	hosts->strays = 0;
+	hosts->untold = 0;
 	hosts->kernel = false;
 	hosts->failed = false;
 	hosts->ended = false;

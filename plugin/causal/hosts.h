@@ -35,6 +35,7 @@ struct hosts {
 	GString *seen;				/* the traces' names, for an error message */
 	int64_t now;				/* ns; never decreases */
 	uint64_t strays;			/* spans of a host that is not known */
+	unsigned untold;			/* batches since the sink was given a message */
 	bool kernel;				/* kernel events came */
 	bool failed;				/* an engine's callback ran out of memory */
 	bool ended;
@@ -54,8 +55,9 @@ bool hosts_take(void *hosts, struct lqn_told *told);
 /* For `fetch` below, each of these: its status. */
 
 /*
- * A sink that is handed events must be given a message to take them: after a batch of what is told there
- * is one if there are enough of them; where nothing more comes for now, which is `again`, if there are any.
+ * A sink that is handed events must be given a message to take them, which costs as much as some of them do: after a batch
+ * of what is told there is one if there are enough of them, or for a long time was none; where nothing more comes for now, which
+ * is `again`, if there are any.
  */
 bt_message_iterator_class_next_method_status hosts_after_batch(struct hosts *hosts);
 bt_message_iterator_class_next_method_status hosts_again(struct hosts *hosts);
