@@ -24,7 +24,7 @@ struct lqn_access {
 	const bt_field_class *fc;	/* borrowed from the trace class; an option's content's */
 	int64_t (*integer)(const bt_field *field);	/* NULL unless LQN_SHAPE_INTEGER */
 	int index;			/* of the member; -1: there is none of that name */
-	enum lqn_access_shape shape;
+	uint8_t shape;			/* enum lqn_access_shape */
 	bool is_unsigned;		/* a result < 0 of `integer` is a value above INT64_MAX */
 	bool optional;			/* in an option field */
 };

@@ -63,7 +63,7 @@ static void store_last(const struct lqn_bound *bound, const bt_field *field,
 	int32_t *to = at(rec, bound->offset);
 
 	if (n > 0) {
-		*to = clamp_i32(&bound->part[0], bound->part[0].integer(
+		*to = clamp_i32(&bound->way->part[0], bound->way->part[0].integer(
 			bt_field_array_borrow_element_field_by_index_const(field, n - 1)));
 	}
 }
@@ -98,7 +98,8 @@ static void store_fd(const struct lqn_bound *bound, const bt_field *field,
 static void store_fds(const struct lqn_bound *bound, const bt_field *field,
 	struct lqn_record *rec)
 {
-	const struct lqn_access *last = &bound->part[bound->n_parts - 1];
+	const struct lqn_bound_way *way = bound->way;
+	const struct lqn_access *last = &way->part[way->n_parts - 1];
 	uint64_t n = MIN(bt_field_array_get_length(field), LQN_RECORD_FDS);
 
 	for (uint64_t i = 0; i < n; i++) {
@@ -106,9 +107,9 @@ static void store_fds(const struct lqn_bound *bound, const bt_field *field,
 			bt_field_array_borrow_element_field_by_index_const(field, i);
 
 		/* Part 0 of a plain integer is the element itself: see bind_fds(). */
-		for (unsigned k = 0; part && k < bound->n_parts; k++) {
-			if (bound->part[k].fc) {
-				part = lqn_access_borrow(&bound->part[k], part);
+		for (unsigned k = 0; part && k < way->n_parts; k++) {
+			if (way->part[k].fc) {
+				part = lqn_access_borrow(&way->part[k], part);
 			}
 		}
 		if (part) {
@@ -204,9 +205,10 @@ static bool bind_last(struct lqn_bound *bound)
 		return false;
 	}
 	bound->store = store_last;
-	bound->part[0] = lqn_access_of(
+	bound->way = g_new0(struct lqn_bound_way, 1);
+	bound->way->part[0] = lqn_access_of(
 		bt_field_class_array_borrow_element_field_class_const(bound->access.fc));
-	return bound->part[0].integer != NULL;
+	return bound->way->part[0].integer != NULL;
 }
 
 static bool bind_service(struct lqn_bound *bound)
@@ -218,6 +220,7 @@ static bool bind_service(struct lqn_bound *bound)
 static bool bind_fds(struct lqn_bound *bound)
 {
 	struct lqn_access element;
+	struct lqn_bound_way *way;
 
 	if (bound->access.integer) {
 		bound->store = store_fd;
@@ -227,21 +230,21 @@ static bool bind_fds(struct lqn_bound *bound)
 		return false;
 	}
 	bound->store = store_fds;
+	bound->way = way = g_new0(struct lqn_bound_way, 1);
+	way->n_parts = 1;
 	element = lqn_access_of(
 		bt_field_class_array_borrow_element_field_class_const(bound->access.fc));
 	if (element.integer) {
 		element.fc = NULL;	/* no way down: the element is the number */
-		bound->part[0] = element;
-		bound->n_parts = 1;
+		way->part[0] = element;
 		return true;
 	}
-	bound->part[0] = lqn_access_find(element.fc, "fd|data_union");
-	bound->n_parts = 1;
-	if (bound->part[0].shape == LQN_SHAPE_STRUCTURE && bound->part[0].index >= 0) {
-		bound->part[1] = lqn_access_find(bound->part[0].fc, "fd");
-		bound->n_parts = 2;
+	way->part[0] = lqn_access_find(element.fc, "fd|data_union");
+	if (way->part[0].shape == LQN_SHAPE_STRUCTURE && way->part[0].index >= 0) {
+		way->part[1] = lqn_access_find(way->part[0].fc, "fd");
+		way->n_parts = 2;
 	}
-	return bound->part[bound->n_parts - 1].integer != NULL;
+	return way->part[way->n_parts - 1].integer != NULL;
 }
 
 static bool bind_id(struct lqn_bound *bound)
@@ -282,12 +285,19 @@ bool lqn_bound_init(struct lqn_bound *bound, const struct lqn_layout_field *fiel
 {
 	*bound = (struct lqn_bound) {
 		.access = lqn_access_find(payload, field->names),
-		.offset = field->offset,
+		.offset = (uint32_t) field->offset,
 	};
-	return bound->access.index >= 0 && binders[field->kind](bound);
+	if (bound->access.index >= 0 && binders[field->kind](bound)) {
+		return true;
+	}
+	g_free(bound->way);
+	return false;
 }
 
 void lqn_bound_clear(struct lqn_bound *bound)
 {
-	lqn_packet_access_free(bound->packet);
+	if (bound->store == store_packet) {
+		lqn_packet_access_free(bound->packet);
+	}
+	g_free(bound->way);
 }

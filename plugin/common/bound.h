@@ -7,16 +7,22 @@
 #include "plugin/common/packet.h"
 #include "layout/layout.h"
 
-/* A field of a layout, found in an event class. */
-struct lqn_bound {
-	struct lqn_access access;
-	/* LQN_FIELD_FDS, LQN_FIELD_LAST: the way from an element to the number */
+/* LQN_FIELD_FDS, LQN_FIELD_LAST: the way from an element of an array to the number. */
+struct lqn_bound_way {
 	struct lqn_access part[2];
 	unsigned n_parts;
-	struct lqn_packet_access *packet;	/* LQN_FIELD_PACKET; owned */
+};
+
+/* A field of a layout, found in an event class. Small: several of them are read for every event. */
+struct lqn_bound {
+	struct lqn_access access;
 	void (*store)(const struct lqn_bound *bound, const bt_field *field,
 		struct lqn_record *rec);
-	size_t offset;			/* into struct lqn_record */
+	struct lqn_bound_way *way;	/* owned; NULL: there is none */
+	union {
+		uint32_t offset;		/* into struct lqn_record */
+		struct lqn_packet_access *packet;	/* LQN_FIELD_PACKET; owned */
+	};
 };
 
 /*

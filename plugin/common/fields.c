@@ -25,19 +25,24 @@ struct mark_member {
 };
 
 struct lqn_binding {
-	/* what every event needs comes first: few lines of a cache that others use, too */
+	/*
+	 * What every event needs comes first, and its fields last: each line of a cache that is not needed
+	 * here others can have.
+	 */
 	const struct lqn_layout_event *layout;	/* lives for ever; NULL: none */
-	struct lqn_bound *fields;	/* owned */
-	unsigned n_fields;
+	uint8_t n_fields;
 	bool own, span;
-	struct outer_field cpu, tid;
+	bool cpu_of_packet;		/* `cpu` is in the packet's context */
+	bool has_tid;			/* `tid` is there */
 	struct lqn_record init;		/* what each record starts from */
+	struct outer_field cpu, tid;
 	struct outer_field pid;		/* of spans alone */
 	struct lqn_access host;		/* likewise; no index: not there */
 	unsigned n_marks, marked;	/* marked: events so far */
 	struct mark_member marks[LQN_MARK_MEMBERS];
 	GString *missing;		/* owned; NULL: nothing is */
 	struct lqn_told_class class;
+	struct lqn_bound fields[];	/* those of the layout that the class has */
 };
 
 /* ---- binding ------------------------------------------------------------- */
@@ -54,13 +59,8 @@ static void note_missing(struct lqn_binding *binding, const char *names)
 static void bind_fields(struct lqn_binding *binding, const bt_field_class *payload)
 {
 	const struct lqn_layout_field *fields = binding->layout->fields;
-	unsigned n = 0;
 
-	while (fields && fields[n].kind != LQN_FIELD_END) {
-		n++;
-	}
-	binding->fields = g_new0(struct lqn_bound, n);
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = 0; fields && fields[i].kind != LQN_FIELD_END; i++) {
 		if (fields[i].kind == LQN_FIELD_PRESET) {
 			continue;	/* lqn_record_init() has put it there */
 		}
@@ -159,23 +159,36 @@ static void bind_span(struct lqn_binding *binding, const bt_event_class *ec)
 	}
 }
 
+/* An empty binding with room for the fields of the layout (NULL: there is none). */
+static struct lqn_binding *binding_alloc(const struct lqn_layout_event *layout)
+{
+	const struct lqn_layout_field *fields = layout ? layout->fields : NULL;
+	struct lqn_binding *binding;
+	size_t n = 0;
+
+	while (fields && fields[n].kind != LQN_FIELD_END) {
+		n++;
+	}
+	binding = g_malloc0(sizeof(*binding) + n * sizeof(binding->fields[0]));
+	binding->layout = layout;
+	binding->host.index = -1;
+	return binding;
+}
+
 static struct lqn_binding *binding_new(const bt_event_class *ec,
 	const struct lqn_span_layout *spans)
 {
-	struct lqn_binding *binding = g_new0(struct lqn_binding, 1);
 	const bt_field_class *payload = bt_event_class_borrow_payload_field_class_const(ec);
 	const char *name = bt_event_class_get_name(ec);
+	const bool own = name && g_str_has_prefix(name, OWN_PREFIX);
+	const struct lqn_layout_event *span;
+	struct lqn_binding *binding;
 
 	name = g_intern_string(name ? name : "unnamed");
-	binding->own = g_str_has_prefix(name, OWN_PREFIX);
-	binding->host.index = -1;
-	if (!binding->own) {
-		binding->layout = lqn_layout_find_span(spans, name);
-		binding->span = binding->layout != NULL;
-	}
-	if (!binding->own && !binding->layout) {
-		binding->layout = lqn_layout_find(name);
-	}
+	span = own ? NULL : lqn_layout_find_span(spans, name);
+	binding = binding_alloc(span || own ? span : lqn_layout_find(name));
+	binding->own = own;
+	binding->span = span != NULL;
 	if (binding->layout) {
 		lqn_record_init(&binding->init, binding->layout);
 		bind_fields(binding, payload);
@@ -194,6 +207,8 @@ static struct lqn_binding *binding_new(const bt_event_class *ec,
 	if (binding->span) {
 		bind_span(binding, ec);
 	}
+	binding->cpu_of_packet = binding->cpu.structure == packet_context;
+	binding->has_tid = binding->tid.structure != NULL;
 	return binding;
 }
 
@@ -204,7 +219,6 @@ static void binding_free(void *data)
 	for (unsigned i = 0; i < binding->n_fields; i++) {
 		lqn_bound_clear(&binding->fields[i]);
 	}
-	g_free(binding->fields);
 	if (binding->missing) {
 		g_string_free(binding->missing, TRUE);
 	}
@@ -327,9 +341,10 @@ static inline void start_record(const struct lqn_binding *binding, const bt_even
 {
 	*rec = binding->init;
 	rec->ts = ts;
-	rec->cpu = binding->cpu.structure == packet_context ? packet_cpu :
-		read_outer(&binding->cpu, event);
-	rec->tid = read_outer(&binding->tid, event);
+	rec->cpu = binding->cpu_of_packet ? packet_cpu : read_outer(&binding->cpu, event);
+	if (binding->has_tid) {
+		rec->tid = read_outer(&binding->tid, event);
+	}
 }
 
 void lqn_binding_fill(const struct lqn_binding *binding, const bt_event *event, int64_t ts,
