@@ -130,242 +130,251 @@ static const char *call_label(uint32_t call)
 	return call < LQN_CALL_COUNT ? lqn_call_name((enum lqn_call) call) : NULL;
 }
 
-#define FIELD(member, field, kind, label) \
-	{ #field, (kind), offsetof(struct lqn_event, member.field), (label) }
-#define U64(member, field) FIELD(member, field, LQN_EVF_U64, NULL)
-#define I64(member, field) FIELD(member, field, LQN_EVF_I64, NULL)
-#define TIME(member, field) FIELD(member, field, LQN_EVF_TIME, NULL)
-#define U32(member, field) FIELD(member, field, LQN_EVF_U32, NULL)
-#define I32(member, field) FIELD(member, field, LQN_EVF_I32, NULL)
-#define STR(member, field) FIELD(member, field, LQN_EVF_STRING, NULL)
-#define ENUM(member, field, label) FIELD(member, field, LQN_EVF_ENUM, label)
+/*
+ * Bits in the short form: enough for nearly all events of nearly all traces. No multiple of 8 but 8, 16, 32,
+ * and 64: sink.ctf.fs cannot write any other.
+ */
+#define THREAD 22	/* the kernel's own limit, for those whose number was given out once */
+#define OBJECT 20
+#define DEVICE 30	/* or whatever a wait ended through */
+#define SEQ 28
+#define BYTES 23
+#define AGO 28		/* 0.13 s */
+#define LENGTH 28
+#define CLOCK 44	/* 2.4 hours of CPU time */
+#define CALL 7
+#define FLAG 1
+
+#define FIELD(member, field, kind, label, after, none, bits) \
+	{ #field, (label), (kind), offsetof(struct lqn_event, member.field), (after), (none), (bits) }
+#define NUMBER(member, field, kind, bits) FIELD(member, field, kind, NULL, 0, 0, bits)
+#define U64(member, field, bits) NUMBER(member, field, LQN_EVF_U64, bits)
+#define I64(member, field, bits) NUMBER(member, field, LQN_EVF_I64, bits)
+#define U32(member, field, bits) NUMBER(member, field, LQN_EVF_U32, bits)
+#define I32(member, field, bits) NUMBER(member, field, LQN_EVF_I32, bits)
+#define STR(member, field) NUMBER(member, field, LQN_EVF_STRING, 0)
+#define ENUM(member, field, label, bits) FIELD(member, field, LQN_EVF_ENUM, label, 0, 0, bits)
+/* a time that is told as before the event's own; as after its begin */
+#define TIME(member, field, bits) NUMBER(member, field, LQN_EVF_TIME, bits)
+#define AFTER(member, field, none, bits) \
+	FIELD(member, field, LQN_EVF_TIME, NULL, offsetof(struct lqn_event, member.begin), none, bits)
+#define NEVER (-1)
+/* a system call: when it began and ended, and what its thread's CPU clock said then */
+#define CALL_TIMES(member) \
+	TIME(member, begin, AGO), \
+	AFTER(member, end, 0, LENGTH), \
+	I64(member, cpu_begin, CLOCK), \
+	FIELD(member, cpu_end, LQN_EVF_I64, NULL, offsetof(struct lqn_event, member.cpu_begin), 0, \
+		LENGTH)
 
 static const struct lqn_event_field host_fields[] = {
 	STR(host, name),
 	STR(host, release),
-	U32(host, schema),
+	U32(host, schema, 0),
 };
 
 static const struct lqn_event_field thread_fields[] = {
-	U64(thread, thread),
-	U64(thread, parent),
-	TIME(thread, born),
-	U32(thread, pid),
-	U32(thread, kernel),
+	U64(thread, thread, THREAD),
+	U64(thread, parent, THREAD),
+	FIELD(thread, born, LQN_EVF_TIME, NULL, 0, NEVER, AGO),
+	U32(thread, pid, THREAD),
+	U32(thread, kernel, FLAG),
 	STR(thread, comm),
 	STR(thread, exe),
 };
 
 static const struct lqn_event_field exit_fields[] = {
-	U64(exit, thread),
-	TIME(exit, at),
-	I64(exit, cpu),
+	U64(exit, thread, THREAD),
+	TIME(exit, at, AGO),
+	I64(exit, cpu, CLOCK),
 };
 
 static const struct lqn_event_field wait_fields[] = {
-	U64(wait, thread),
-	U64(wait, by),
-	U64(wait, after),
-	TIME(wait, begin),
-	TIME(wait, wake),
-	TIME(wait, end),
-	I64(wait, cpu),
-	I64(wait, idle),
-	I64(wait, charged),
-	TIME(wait, call_begin),
-	U64(wait, object),
-	U64(wait, via),
-	ENUM(wait, call, call_label),
-	ENUM(wait, by_call, call_label),
-	ENUM(wait, cause, lqn_cause_name),
-	ENUM(wait, evidence, lqn_evidence_name),
-	U32(wait, state),
-	U32(wait, open),
+	U64(wait, thread, THREAD),
+	U64(wait, by, THREAD),
+	U64(wait, after, THREAD),
+	TIME(wait, begin, AGO),
+	AFTER(wait, wake, NEVER, LENGTH),
+	AFTER(wait, end, 0, LENGTH),
+	I64(wait, cpu, CLOCK),
+	I64(wait, idle, LENGTH),
+	I64(wait, charged, 0),
+	TIME(wait, call_begin, AGO),
+	U64(wait, object, OBJECT),
+	U64(wait, via, DEVICE),
+	ENUM(wait, call, call_label, CALL),
+	ENUM(wait, by_call, call_label, CALL),
+	ENUM(wait, cause, lqn_cause_name, 5),
+	ENUM(wait, evidence, lqn_evidence_name, 0),
+	U32(wait, state, 11),
+	U32(wait, open, 0),
 };
 
 static const struct lqn_event_field preempted_fields[] = {
-	U64(preempted, thread),
-	U64(preempted, by),
-	U64(preempted, after),
-	TIME(preempted, begin),
-	TIME(preempted, end),
-	I64(preempted, cpu),
-	I64(preempted, idle),
+	U64(preempted, thread, THREAD),
+	U64(preempted, by, THREAD),
+	U64(preempted, after, THREAD),
+	TIME(preempted, begin, AGO),
+	AFTER(preempted, end, 0, LENGTH),
+	I64(preempted, cpu, CLOCK),
+	I64(preempted, idle, LENGTH),
 };
 
 static const struct lqn_event_field object_fields[] = {
-	U64(object, object),
-	U64(object, peer),
-	U64(object, listener),
-	U64(object, thread),
-	U64(object, alias),
-	ENUM(object, kind, lqn_object_kind_name),
-	ENUM(object, role, lqn_role_name),
-	ENUM(object, evidence, lqn_evidence_name),
-	U32(object, closed),
-	U32(object, remote),
+	U64(object, object, OBJECT),
+	U64(object, peer, OBJECT),
+	U64(object, listener, OBJECT),
+	U64(object, thread, THREAD),
+	U64(object, alias, OBJECT),
+	ENUM(object, kind, lqn_object_kind_name, 5),
+	ENUM(object, role, lqn_role_name, 2),
+	ENUM(object, evidence, lqn_evidence_name, 2),
+	U32(object, closed, FLAG),
+	U32(object, remote, FLAG),
 	STR(object, name),
 };
 
 static const struct lqn_event_field send_fields[] = {
-	U64(send, thread),
-	U64(send, object),
-	U64(send, seq),
-	TIME(send, begin),
-	TIME(send, end),
-	I64(send, cpu_begin),
-	I64(send, cpu_end),
-	I64(send, bytes),
+	U64(send, thread, THREAD),
+	U64(send, object, OBJECT),
+	U64(send, seq, SEQ),
+	CALL_TIMES(send),
+	I64(send, bytes, BYTES),
 };
 
 static const struct lqn_event_field receive_fields[] = {
-	U64(receive, thread),
-	U64(receive, object),
-	U64(receive, from),
-	U64(receive, seq),
-	U64(receive, sender),
-	TIME(receive, begin),
-	TIME(receive, end),
-	I64(receive, cpu_begin),
-	I64(receive, cpu_end),
-	I64(receive, bytes),
-	TIME(receive, sent),
-	U32(receive, count),
+	U64(receive, thread, THREAD),
+	U64(receive, object, OBJECT),
+	U64(receive, from, OBJECT),
+	U64(receive, seq, SEQ),
+	U64(receive, sender, THREAD),
+	CALL_TIMES(receive),
+	I64(receive, bytes, BYTES),
+	TIME(receive, sent, AGO),
+	U32(receive, count, 4),
 };
 
 static const struct lqn_event_field futex_wait_fields[] = {
-	U64(futex_wait, thread),
-	U64(futex_wait, object),
-	TIME(futex_wait, begin),
-	TIME(futex_wait, end),
-	I64(futex_wait, cpu_begin),
-	I64(futex_wait, cpu_end),
-	I64(futex_wait, ret),
-	U32(futex_wait, blocked),
+	U64(futex_wait, thread, THREAD),
+	U64(futex_wait, object, OBJECT),
+	CALL_TIMES(futex_wait),
+	I64(futex_wait, ret, 13),
+	U32(futex_wait, blocked, FLAG),
 };
 
 static const struct lqn_event_field futex_wake_fields[] = {
-	U64(futex_wake, thread),
-	U64(futex_wake, object),
-	U64(futex_wake, woken),
-	U64(futex_wake, woken_object),
-	TIME(futex_wake, begin),
-	TIME(futex_wake, end),
-	I64(futex_wake, cpu_begin),
-	I64(futex_wake, cpu_end),
-	TIME(futex_wake, woken_at),
-	U32(futex_wake, index),
+	U64(futex_wake, thread, THREAD),
+	U64(futex_wake, object, OBJECT),
+	U64(futex_wake, woken, THREAD),
+	U64(futex_wake, woken_object, OBJECT),
+	CALL_TIMES(futex_wake),
+	AFTER(futex_wake, woken_at, 0, LENGTH),
+	U32(futex_wake, index, 4),
 };
 
 static const struct lqn_event_field sleep_fields[] = {
-	U64(sleep, thread),
-	TIME(sleep, begin),
-	TIME(sleep, end),
-	I64(sleep, cpu_begin),
-	I64(sleep, cpu_end),
-	U32(sleep, absolute),
+	U64(sleep, thread, THREAD),
+	CALL_TIMES(sleep),
+	U32(sleep, absolute, FLAG),
 };
 
 static const struct lqn_event_field disk_fields[] = {
-	U64(disk, thread),
-	U64(disk, device),
-	TIME(disk, begin),
-	TIME(disk, end),
-	I64(disk, cpu_begin),
-	I64(disk, cpu_end),
-	I64(disk, waited),
-	U32(disk, waits),
-	ENUM(disk, call, call_label),
+	U64(disk, thread, THREAD),
+	U64(disk, device, DEVICE),
+	CALL_TIMES(disk),
+	I64(disk, waited, LENGTH),
+	U32(disk, waits, 7),
+	ENUM(disk, call, call_label, CALL),
 };
 
 static const struct lqn_event_field accept_fields[] = {
-	U64(accept, thread),
-	U64(accept, object),
-	U64(accept, made),
-	TIME(accept, begin),
-	TIME(accept, end),
+	U64(accept, thread, THREAD),
+	U64(accept, object, OBJECT),
+	U64(accept, made, OBJECT),
+	TIME(accept, begin, AGO),
+	AFTER(accept, end, 0, LENGTH),
 };
 
 static const struct lqn_event_field mark_fields[] = {
-	U64(mark, thread),
+	U64(mark, thread, THREAD),
 	STR(mark, name),
 	STR(mark, value),
-	TIME(mark, at),
+	TIME(mark, at, AGO),
 };
 
 static const struct lqn_event_field span_fields[] = {
-	U64(span, thread),
-	U64(span, trace),
-	U64(span, span),
-	U64(span, parent),
-	U64(span, message),
-	TIME(span, at),
-	U32(span, begin),
-	U32(span, pid),
-	ENUM(span, kind, lqn_span_kind_name),
-	ENUM(span, evidence, lqn_evidence_name),
+	U64(span, thread, 0),
+	U64(span, trace, 0),
+	U64(span, span, 0),
+	U64(span, parent, 0),
+	U64(span, message, 0),
+	TIME(span, at, 0),
+	U32(span, begin, 0),
+	U32(span, pid, 0),
+	ENUM(span, kind, lqn_span_kind_name, 0),
+	ENUM(span, evidence, lqn_evidence_name, 0),
 	STR(span, name),
 	STR(span, service),
 };
 
 static const struct lqn_event_field loss_fields[] = {
-	TIME(loss, begin),
-	TIME(loss, end),
-	U64(loss, count),
-	I32(loss, cpu),
+	TIME(loss, begin, 0),
+	AFTER(loss, end, 0, 0),
+	U64(loss, count, 0),
+	I32(loss, cpu, 0),
 };
 
 static const struct lqn_event_field cpu_fields[] = {
-	I32(cpu, cpu),
-	TIME(cpu, begin),
-	TIME(cpu, end),
-	I64(cpu, idle),
-	I64(cpu, hardirq),
-	I64(cpu, softirq),
+	I32(cpu, cpu, 0),
+	TIME(cpu, begin, 0),
+	AFTER(cpu, end, 0, 0),
+	I64(cpu, idle, 0),
+	I64(cpu, hardirq, 0),
+	I64(cpu, softirq, 0),
 };
 
 static const struct lqn_event_field interrupt_fields[] = {
-	U64(interrupt, number),
+	U64(interrupt, number, 0),
 	STR(interrupt, name),
 };
 
 static const struct lqn_event_field interrupted_fields[] = {
-	U64(interrupted, thread),
-	TIME(interrupted, begin),
-	TIME(interrupted, end),
-	U64(interrupted, number),
-	ENUM(interrupted, context, lqn_context_name),
+	U64(interrupted, thread, THREAD),
+	TIME(interrupted, begin, AGO),
+	AFTER(interrupted, end, 0, LENGTH),
+	U64(interrupted, number, 12),
+	ENUM(interrupted, context, lqn_context_name, 3),
 };
 
 static const struct lqn_event_field packet_fields[] = {
-	U64(packet, thread),
-	U64(packet, number),
-	TIME(packet, at),
-	U64(packet, saddr),
-	U64(packet, daddr),
-	U32(packet, sport),
-	U32(packet, dport),
-	U32(packet, seq),
-	U32(packet, bytes),
-	U32(packet, received),
+	U64(packet, thread, THREAD),
+	U64(packet, number, SEQ),
+	TIME(packet, at, AGO),
+	U64(packet, saddr, 32),
+	U64(packet, daddr, 32),
+	U32(packet, sport, 16),
+	U32(packet, dport, 16),
+	U32(packet, seq, 32),
+	U32(packet, bytes, BYTES),
+	U32(packet, received, FLAG),
 };
 
 static const struct lqn_event_field io_fields[] = {
-	U64(io, thread),
-	U64(io, device),
-	TIME(io, begin),
-	TIME(io, issued),
-	TIME(io, end),
+	U64(io, thread, THREAD),
+	U64(io, device, DEVICE),
+	TIME(io, begin, AGO),
+	AFTER(io, issued, 0, LENGTH),
+	AFTER(io, end, 0, LENGTH),
 };
 
 static const struct lqn_event_field summary_fields[] = {
-	TIME(summary, begin),
-	TIME(summary, end),
-	U64(summary, events),
-	U64(summary, holes),
-	U64(summary, contradictions),
-	U64(summary, given_up),
-	U64(summary, disorder),
+	TIME(summary, begin, 0),
+	AFTER(summary, end, 0, 0),
+	U64(summary, events, 0),
+	U64(summary, holes, 0),
+	U64(summary, contradictions, 0),
+	U64(summary, given_up, 0),
+	U64(summary, disorder, 0),
 };
 
 #define CLASS(name) { "lqn:" #name, name##_fields, G_N_ELEMENTS(name##_fields) }

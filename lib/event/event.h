@@ -19,7 +19,7 @@
 #define LQN_COUNT_MAX (1 << 17)		/* messages that one receive can take */
 
 /* Goes up when an event or a field changes its meaning or vanishes; new ones do not count. */
-#define LQN_EVENT_SCHEMA 1
+#define LQN_EVENT_SCHEMA 2
 
 enum lqn_event_type {
 	LQN_EV_HOST,
@@ -302,9 +302,13 @@ enum lqn_event_field_kind {
 
 struct lqn_event_field {
 	const char *name;
-	enum lqn_event_field_kind kind;
-	size_t offset;				/* into struct lqn_event */
 	const char *(*label)(uint32_t value);	/* LQN_EVF_ENUM: NULL beyond the last value */
+	enum lqn_event_field_kind kind;
+	uint16_t offset;			/* into struct lqn_event */
+	/* how it is told in a trace: event/wire.h */
+	uint16_t after;		/* offset of the member that it is counted from; 0: none */
+	int8_t none;		/* LQN_EVF_TIME: what the member has where there is no such time */
+	uint8_t bits;		/* in the short form; 0: not in it */
 };
 
 struct lqn_event_class {

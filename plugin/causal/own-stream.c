@@ -3,11 +3,27 @@
 
 #include <string.h>
 
+#include "event/wire.h"
 #include "plugin/common/classes.h"
 #include "plugin/common/clock.h"
 
 #define TRACE_NAME "lqn"
 #define NS_PER_S 1000000000
+
+#define FIELDS_MAX 20
+
+/* An event class of ours: the long or the short form of an event. */
+struct form {
+	bt_event_class *class;			/* owned; NULL: there is no such form */
+	uint8_t n, members[FIELDS_MAX];		/* which of the columns it has, in their order */
+};
+
+/* How an event is told. */
+struct telling {
+	uint8_t n;
+	struct lqn_wire columns[FIELDS_MAX];	/* all fields */
+	struct form all, few;			/* the long form, and the short one */
+};
 
 struct own_trace {
 	bt_self_message_iterator *iter;		/* borrowed */
@@ -15,7 +31,7 @@ struct own_trace {
 	bt_trace *trace;			/* owned */
 	bt_stream_class *sc;			/* owned */
 	bt_clock_class *clock;			/* owned */
-	bt_event_class *classes[LQN_EV_COUNT];	/* owned */
+	struct telling tellings[LQN_EV_COUNT];
 	struct lqn_handover *handover;		/* borrowed; NULL: there is none */
 	bool shared;		/* the clock is upstream's; else 1 GHz, value = ns from origin */
 	uint64_t value;		/* the present time, on `clock` … */
@@ -30,93 +46,56 @@ struct own_stream {
 
 /* ---- classes ------------------------------------------------------------- */
 
-static bt_field_class *create_enum(bt_trace_class *tc, const struct lqn_event_field *field)
+static bt_field_class *create_field_class(bt_trace_class *tc, const struct lqn_event_field *field,
+	const struct lqn_wire *column)
 {
-	return lqn_class_enum_new(tc, field->label);
+	if (field->kind == LQN_EVF_STRING) {
+		return bt_field_class_string_create(tc);
+	}
+	if (field->kind == LQN_EVF_ENUM) {
+		return lqn_class_enum_new(tc, field->label);
+	}
+	return column->is_signed ? bt_field_class_integer_signed_create(tc) :
+		bt_field_class_integer_unsigned_create(tc);
 }
 
-static bt_field_class *create_unsigned(bt_trace_class *tc, const struct lqn_event_field *field)
-{
-	return bt_field_class_integer_unsigned_create(tc);
-}
-
-static bt_field_class *create_signed(bt_trace_class *tc, const struct lqn_event_field *field)
-{
-	return bt_field_class_integer_signed_create(tc);
-}
-
-static bt_field_class *create_string(bt_trace_class *tc, const struct lqn_event_field *field)
-{
-	return bt_field_class_string_create(tc);
-}
-
-/* ---- values -------------------------------------------------------------- */
-
-static bool set_u64(bt_field *field, const void *value)
-{
-	bt_field_integer_unsigned_set_value(field, *(const uint64_t *) value);
-	return true;
-}
-
-static bool set_i64(bt_field *field, const void *value)
-{
-	bt_field_integer_signed_set_value(field, *(const int64_t *) value);
-	return true;
-}
-
-static bool set_u32(bt_field *field, const void *value)
-{
-	bt_field_integer_unsigned_set_value(field, *(const uint32_t *) value);
-	return true;
-}
-
-static bool set_i32(bt_field *field, const void *value)
-{
-	bt_field_integer_signed_set_value(field, *(const int32_t *) value);
-	return true;
-}
-
-static bool set_string(bt_field *field, const void *value)
-{
-	const char *text = *(const char *const *) value;
-
-	return bt_field_string_set_value(field, text ? text : "") ==
-		BT_FIELD_STRING_SET_VALUE_STATUS_OK;
-}
-
-static const struct {
-	bt_field_class *(*create)(bt_trace_class *tc, const struct lqn_event_field *field);
-	bool (*set)(bt_field *field, const void *value);
-	uint64_t bits;		/* 0: not an integer */
-} kinds[] = {
-	[LQN_EVF_U64] = { create_unsigned, set_u64, 64 },
-	[LQN_EVF_I64] = { create_signed, set_i64, 64 },
-	[LQN_EVF_TIME] = { create_signed, set_i64, 64 },
-	[LQN_EVF_U32] = { create_unsigned, set_u32, 32 },
-	[LQN_EVF_I32] = { create_signed, set_i32, 32 },
-	[LQN_EVF_STRING] = { create_string, set_string, 0 },
-	[LQN_EVF_ENUM] = { create_enum, set_u32, 32 },
-};
-
-/* ---- trace --------------------------------------------------------------- */
-
-static bt_event_class *create_event_class(bt_trace_class *tc, bt_stream_class *sc,
-	const struct lqn_event_class *desc)
+static bool create_form(struct form *form, const struct telling *telling, bool is_short,
+	bt_trace_class *tc, bt_stream_class *sc, const struct lqn_event_class *desc)
 {
 	bt_field_class *payload = bt_field_class_structure_create(tc);
 	bool ok = payload;
 
-	for (size_t i = 0; ok && i < desc->n_fields; i++) {
-		const struct lqn_event_field *field = &desc->fields[i];
+	for (uint8_t i = 0; ok && i < telling->n; i++) {
+		const struct lqn_wire *column = &telling->columns[i];
+		const bool is_string = column->kind == LQN_EVF_STRING;
+		const unsigned bits = is_short ? column->bits : lqn_wire_long_bits(column);
 
-		ok = lqn_class_append(payload, field->name, kinds[field->kind].create(tc, field),
-			kinds[field->kind].bits);
+		if (is_string || bits > 0) {
+			ok = lqn_class_append(payload, desc->fields[i].name,
+				create_field_class(tc, &desc->fields[i], column), is_string ? 0 : bits);
+			form->members[form->n++] = i;
+		}
 	}
 	if (!ok) {
 		BT_FIELD_CLASS_PUT_REF_AND_RESET(payload);
 	}
-	return lqn_class_event_new(sc, desc->name, payload);
+	form->class = lqn_class_event_new(sc, desc->name, payload);
+	return form->class != NULL;
 }
+
+static bool create_telling(struct telling *telling, bt_trace_class *tc, bt_stream_class *sc,
+	const struct lqn_event_class *desc)
+{
+	g_assert(desc->n_fields <= FIELDS_MAX);
+	telling->n = (uint8_t) desc->n_fields;
+	for (size_t i = 0; i < desc->n_fields; i++) {
+		telling->columns[i] = lqn_wire_of(&desc->fields[i]);
+	}
+	return create_form(&telling->all, telling, false, tc, sc, desc) &&
+		(!lqn_wire_has_short(desc) || create_form(&telling->few, telling, true, tc, sc, desc));
+}
+
+/* ---- trace --------------------------------------------------------------- */
 
 /*
  * Clock classes with the Unix epoch as origin mix freely, so that ours can count ns, which is right
@@ -144,9 +123,8 @@ static bool create_classes(struct own_trace *trace, bt_trace_class *tc)
 		return false;
 	}
 	for (unsigned i = 0; i < LQN_EV_COUNT; i++) {
-		trace->classes[i] = create_event_class(tc, trace->sc,
-			lqn_event_class((enum lqn_event_type) i));
-		if (!trace->classes[i]) {
+		if (!create_telling(&trace->tellings[i], tc, trace->sc,
+				lqn_event_class((enum lqn_event_type) i))) {
 			return false;
 		}
 	}
@@ -192,7 +170,8 @@ void own_trace_free(struct own_trace *trace)
 		return;
 	}
 	for (unsigned i = 0; i < LQN_EV_COUNT; i++) {
-		bt_event_class_put_ref(trace->classes[i]);
+		bt_event_class_put_ref(trace->tellings[i].all.class);
+		bt_event_class_put_ref(trace->tellings[i].few.class);
 	}
 	bt_stream_class_put_ref(trace->sc);
 	bt_clock_class_put_ref(trace->clock);
@@ -294,11 +273,58 @@ void own_stream_free(struct own_stream *stream)
 	g_free(stream);
 }
 
+/* What is to be told of the fields of an event at `ts`; returns the form that has room for it. */
+static const struct form *tell(const struct telling *telling, const struct lqn_event *ev, int64_t ts,
+	int64_t values[FIELDS_MAX])
+{
+	bool fits = telling->few.class != NULL;
+
+	for (uint8_t i = 0; i < telling->n; i++) {
+		const struct lqn_wire *column = &telling->columns[i];
+
+		if (column->kind != LQN_EVF_STRING) {
+			values[i] = lqn_wire_get(column, ev, ts);
+			fits &= lqn_wire_fits(column, values[i]);
+		}
+	}
+	return fits ? &telling->few : &telling->all;
+}
+
+static bool set_string(bt_field *field, const struct lqn_wire *column, const struct lqn_event *ev)
+{
+	const char *text = *(const char *const *) lqn_wire_at(ev, column->offset);
+
+	return bt_field_string_set_value(field, text ? text : "") ==
+		BT_FIELD_STRING_SET_VALUE_STATUS_OK;
+}
+
+static bool fill(bt_field *payload, const struct telling *telling, const struct form *form,
+	const struct lqn_event *ev, const int64_t values[FIELDS_MAX])
+{
+	for (uint8_t i = 0; i < form->n; i++) {
+		const struct lqn_wire *column = &telling->columns[form->members[i]];
+		const int64_t value = values[form->members[i]];
+		bt_field *field = bt_field_structure_borrow_member_field_by_index(payload, i);
+
+		if (column->kind == LQN_EVF_STRING) {
+			if (!set_string(field, column, ev)) {
+				return false;
+			}
+		} else if (column->is_signed) {
+			bt_field_integer_signed_set_value(field, value);
+		} else {
+			bt_field_integer_unsigned_set_value(field, (uint64_t) value);
+		}
+	}
+	return true;
+}
+
 bool own_stream_event(struct own_stream *stream, const struct lqn_event *ev)
 {
 	struct own_trace *trace = stream->trace;
-	const struct lqn_event_class *desc = lqn_event_class((enum lqn_event_type) ev->type);
-	bt_field *payload;
+	const struct telling *telling = &trace->tellings[ev->type];
+	const struct form *form;
+	int64_t values[FIELDS_MAX];
 	bt_message *msg;
 
 	if (trace->handover) {
@@ -306,22 +332,11 @@ bool own_stream_event(struct own_stream *stream, const struct lqn_event *ev)
 			trace->ns, ev);
 		return true;
 	}
+	form = tell(telling, ev, trace->ns, values);
 	msg = bt_message_event_create_with_packet_and_default_clock_snapshot(
-		trace->iter, trace->classes[ev->type], stream->packet, trace->value);
-	if (!push(trace, msg)) {
-		return false;
-	}
-	payload = bt_event_borrow_payload_field(bt_message_event_borrow_event(msg));
-	for (size_t i = 0; i < desc->n_fields; i++) {
-		const struct lqn_event_field *field = &desc->fields[i];
-
-		if (!kinds[field->kind].set(
-				bt_field_structure_borrow_member_field_by_index(payload, i),
-				(const char *) ev + field->offset)) {
-			return false;
-		}
-	}
-	return true;
+		trace->iter, form->class, stream->packet, trace->value);
+	return push(trace, msg) && fill(bt_event_borrow_payload_field(
+		bt_message_event_borrow_event(msg)), telling, form, ev, values);
 }
 
 bool own_trace_tell_time(struct own_trace *trace)

@@ -4,14 +4,18 @@
 #include <glib.h>
 #include <string.h>
 
+#include "event/wire.h"
 #include "plugin/common/access.h"
 #include "plugin/common/class-cache.h"
+#include "plugin/common/message.h"
 
 /* How to read an event class. */
 struct reader {
 	const struct lqn_event_class *desc;
 	enum lqn_event_type type;
-	struct lqn_access *fields;		/* owned; by index in `desc` */
+	/* owned; by index in `desc` */
+	struct lqn_access *fields;
+	struct lqn_wire *columns;
 };
 
 /* One for all classes that are not ours: most events are of them, and need not look into it. */
@@ -19,38 +23,6 @@ static struct reader foreign;
 
 struct lqn_decoder {
 	struct lqn_class_cache *readers;	/* of struct reader; owned */
-};
-
-/* ---- values -------------------------------------------------------------- */
-
-static void get_64(const struct lqn_access *access, const bt_field *field, void *to)
-{
-	*(int64_t *) to = access->integer(field);
-}
-
-static void get_32(const struct lqn_access *access, const bt_field *field, void *to)
-{
-	*(uint32_t *) to = (uint32_t) access->integer(field);
-}
-
-static void get_string(const struct lqn_access *access, const bt_field *field, void *to)
-{
-	/* In 2.0.4 an empty string may still hold the text of an earlier event. */
-	*(const char **) to = bt_field_string_get_length(field) == 0 ? "" :
-		bt_field_string_get_value(field);
-}
-
-static const struct {
-	void (*get)(const struct lqn_access *access, const bt_field *field, void *to);
-	enum lqn_access_shape shape;
-} kinds[] = {
-	[LQN_EVF_U64] = { get_64, LQN_SHAPE_INTEGER },
-	[LQN_EVF_I64] = { get_64, LQN_SHAPE_INTEGER },
-	[LQN_EVF_TIME] = { get_64, LQN_SHAPE_INTEGER },
-	[LQN_EVF_U32] = { get_32, LQN_SHAPE_INTEGER },
-	[LQN_EVF_I32] = { get_32, LQN_SHAPE_INTEGER },
-	[LQN_EVF_STRING] = { get_string, LQN_SHAPE_STRING },
-	[LQN_EVF_ENUM] = { get_32, LQN_SHAPE_INTEGER },
 };
 
 /* ---- readers ------------------------------------------------------------- */
@@ -80,11 +52,14 @@ static struct reader *reader_new(const bt_event_class *ec)
 	reader->desc = desc;
 	reader->type = type;
 	reader->fields = g_new(struct lqn_access, reader->desc->n_fields);
+	reader->columns = g_new(struct lqn_wire, reader->desc->n_fields);
 	for (size_t i = 0; i < reader->desc->n_fields; i++) {
 		const struct lqn_event_field *field = &reader->desc->fields[i];
 
 		reader->fields[i] = lqn_access_find(payload, field->name);
-		if (reader->fields[i].shape != kinds[field->kind].shape) {
+		reader->columns[i] = lqn_wire_of(field);
+		if (reader->fields[i].shape !=
+				(field->kind == LQN_EVF_STRING ? LQN_SHAPE_STRING : LQN_SHAPE_INTEGER)) {
 			reader->fields[i].index = -1;
 		}
 	}
@@ -99,6 +74,7 @@ static void reader_free(void *data)
 		return;
 	}
 	g_free(reader->fields);
+	g_free(reader->columns);
 	g_free(reader);
 }
 
@@ -118,28 +94,42 @@ void lqn_decoder_free(struct lqn_decoder *decoder)
 	}
 }
 
+static const char *read_string(const bt_field *field)
+{
+	/* In 2.0.4 an empty string may still hold the text of an earlier event. */
+	return !field || bt_field_string_get_length(field) == 0 ? "" :
+		bt_field_string_get_value(field);
+}
+
 static void read_fields(const struct reader *reader, const bt_event *event, struct lqn_event *ev)
 {
 	const bt_field *payload = bt_event_borrow_payload_field_const(event);
 
-	memset(ev, 0, sizeof(*ev));
-	ev->type = (uint8_t) reader->type;
 	for (size_t i = 0; i < reader->desc->n_fields; i++) {
-		const struct lqn_event_field *desc = &reader->desc->fields[i];
-		const bt_field *field = lqn_access_borrow(&reader->fields[i], payload);
-		void *to = (char *) ev + desc->offset;
+		const struct lqn_access *access = &reader->fields[i];
+		const struct lqn_wire *column = &reader->columns[i];
+		const bt_field *field = lqn_access_borrow(access, payload);
 
-		if (field) {
-			kinds[desc->kind].get(&reader->fields[i], field, to);
-		} else if (desc->kind == LQN_EVF_STRING) {
-			*(const char **) to = "";
+		if (column->kind == LQN_EVF_STRING) {
+			*(const char **) lqn_wire_at(ev, column->offset) = read_string(field);
+		} else if (field) {
+			lqn_wire_set(column, ev, access->integer(field));
 		}
 	}
 }
 
-enum lqn_decode_status lqn_decoder_decode(struct lqn_decoder *decoder, const bt_event *event,
+static bool read_time(const bt_message *msg, int64_t *ts)
+{
+	const bt_clock_snapshot *cs = lqn_message_clock(msg);
+
+	return cs && bt_clock_snapshot_get_ns_from_origin(cs, ts) ==
+		BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK;
+}
+
+enum lqn_decode_status lqn_decoder_decode(struct lqn_decoder *decoder, const bt_message *msg,
 	struct lqn_event *ev)
 {
+	const bt_event *event = bt_message_event_borrow_event_const(msg);
 	const bt_event_class *ec = bt_event_borrow_class_const(event);
 	struct reader *reader = lqn_class_cache_get(decoder->readers, ec);
 
@@ -151,6 +141,11 @@ enum lqn_decode_status lqn_decoder_decode(struct lqn_decoder *decoder, const bt_
 	}
 	if (reader == &foreign) {
 		return LQN_DECODE_FOREIGN;
+	}
+	memset(ev, 0, sizeof(*ev));
+	ev->type = (uint8_t) reader->type;
+	if (!read_time(msg, &ev->ts)) {
+		return LQN_DECODE_NO_TIME;
 	}
 	read_fields(reader, event, ev);
 	return LQN_DECODE_OK;

@@ -215,21 +215,14 @@ static bool begin_stream(struct model *model, const bt_stream *stream, const str
 	return true;
 }
 
-static bool read_time(struct model *model, const bt_message *msg, const bt_stream *stream,
-	struct lqn_event *ev)
+static void fail_without_time(struct model *model, const bt_stream *stream,
+	const struct lqn_event *ev)
 {
-	const bt_clock_snapshot *cs = lqn_message_clock(msg);
-	const bool ok = cs && bt_clock_snapshot_get_ns_from_origin(cs, &ev->ts) ==
-		BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK;
+	char *place = place_of(stream, -1);
 
-	if (!ok) {
-		char *place = place_of(stream, -1);
-
-		FAIL(model, "Event `%s` of %s: no time, or one out of range",
-			lqn_event_class((enum lqn_event_type) ev->type)->name, place);
-		g_free(place);
-	}
-	return ok;
+	FAIL(model, "Event `%s` of %s: no time, or one out of range",
+		lqn_event_class((enum lqn_event_type) ev->type)->name, place);
+	g_free(place);
 }
 
 /* Takes an event of a stream. */
@@ -257,21 +250,22 @@ static bool take(struct model *model, const bt_stream *stream, const struct lqn_
 
 static bool take_message(struct model *model, const bt_message *msg)
 {
-	const bt_event *event = bt_message_event_borrow_event_const(msg);
-	enum lqn_decode_status status;
-	const bt_stream *stream;
+	const bt_stream *stream = bt_event_borrow_stream_const(
+		bt_message_event_borrow_event_const(msg));
 	struct lqn_event ev;
 
-	status = lqn_decoder_decode(model->decoder, event, &ev);
-	if (status == LQN_DECODE_FOREIGN) {
+	switch (lqn_decoder_decode(model->decoder, msg, &ev)) {
+	case LQN_DECODE_FOREIGN:
 		return true;
-	}
-	if (status == LQN_DECODE_NO_MEMORY) {
+	case LQN_DECODE_NO_TIME:
+		fail_without_time(model, stream, &ev);
+		return false;
+	case LQN_DECODE_NO_MEMORY:
 		FAIL(model, "Out of memory");
 		return false;
+	default:
+		return take(model, stream, &ev);
 	}
-	stream = bt_event_borrow_stream_const(event);
-	return read_time(model, msg, stream, &ev) && take(model, stream, &ev);
 }
 
 /* Takes what has been handed over and comes before the next message. */

@@ -43,7 +43,7 @@ def the_main_kinds_of_events_are_there():
     text = '\n'.join(lines(trace('three-tier'), FILTER, '--params=pass-through=no'))
     for kind in ['host', 'thread', 'wait', 'preempted', 'object', 'send', 'receive', 'sleep', 'mark', 'cpu', 'summary']:
         assert 'lqn:%s:' % kind in text, 'no lqn:%s' % kind
-    assert 'schema = 1' in text
+    assert 'schema = 2' in text
 
 
 def details_accept_the_stream():

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The same model comes out, byte for byte, of two runs, of a saved `lqn:` stream, and of a saved mixed trace."""
 import os
+import re
 
-from lqntest import FILTER, MARKS, SINK, Scratch, TRACES, bt2, model_args, read_folder, run, succeed, trace
+from lqntest import FILTER, MARKS, SINK, Scratch, TRACES, bt2, model_args, read_folder, refuse, run, succeed, trace
 
 FILES = ['critical-path.folded', 'critical-path.txt', 'model.json', 'model.lqn', 'model.lqnx']
 MARKED = sorted(n for n in os.listdir(TRACES) if os.path.exists(os.path.join(TRACES, n, 'truth.lqn')))
@@ -68,6 +69,22 @@ def stored_and_made_events_mix():
             assert mixed == whole, mixed
 
 
+def events_of_another_version_are_refused():
+    with Scratch() as dir:
+        succeed(bt2(trace('pipe'), FILTER, '--params=pass-through=no', '-o', 'ctf', '-w', dir('causal')))
+        file = next(os.path.join(folder, name) for folder, _, names in os.walk(dir('causal')) for name in names
+                    if name != 'metadata')
+        with open(file, 'rb') as f:
+            data = f.read()
+        # lqn:host ends with the release and the number
+        old, n = re.subn(rb'([0-9][!-~]*\0)\x02\0\0\0', lambda m: m[1] + b'\1\0\0\0', data, count=1)
+        assert n == 1
+        with open(file, 'wb') as f:
+            f.write(old)
+        refuse(bt2(dir('causal'), SINK, '--params=output="%s"' % dir('out')), 'schema 1', 'schema 2', 'make them again')
+        assert dir.names() == ['causal']
+
+
 def overwriting_replaces_all():
     with Scratch() as dir:
         succeed(bt2(*model_args(trace('pipe'), dir('out'), MARKS)))
@@ -101,6 +118,7 @@ run([('%s: two runs are equal' % n, lambda n=n: two_runs_are_equal(n)) for n in 
     [('three-tier: a saved mixed trace gives the same model', lambda: saved_events_give_the_same('three-tier', 'yes')),
      ('three-tier: messages give what is handed over gives', messages_give_what_is_handed_over_gives),
      ('two-hosts: stored events and those just made mix', stored_and_made_events_mix),
+     ('events of another version of the vocabulary are refused', events_of_another_version_are_refused),
      ('overwrite=yes replaces everything', overwriting_replaces_all),
      ('summary=no without output is silent', no_output_and_no_summary_are_silent),
      ('without marks there is a window too', without_marks_there_is_a_window_too),

@@ -9,6 +9,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'common'))
+
+import told
+
 FIELD = re.compile(r'(\w+) = (?:\( "([^"]*)" : container = \d+ \)|"((?:[^"\\]|\\.)*)"|(-?\d+))')
 HEAD = re.compile(r'^\[(\d+)\.(\d{9})\] \([^)]*\) (?:(\S+) )?([\w:]+): (.*)$')
 
@@ -66,13 +70,13 @@ def read_events(traces, plugin):
     text = run(['babeltrace2', '--plugin-path=' + plugin] + traces + ['--component=filter.lqn.causal',
                 '--params=pass-through=no', '--clock-seconds'])
     for line in text.splitlines():
-        m = HEAD.match(line)
-        if not m or not m[4].startswith('lqn:'):
+        found = told.read(line)
+        if not found:
             continue
         e = Event()
-        e.name = m[4][4:]
-        for key, label, string, number in FIELD.findall(m[5]):
-            setattr(e, key, int(number) if number else label or string)
+        e.name, fields = found
+        for key, value in fields.items():
+            setattr(e, key, value)
         by_name[e.name].append(e)
     return by_name
 

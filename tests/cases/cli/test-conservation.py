@@ -8,10 +8,9 @@ import os
 import re
 import sys
 
+import told
 from lqntest import TRACES, Scratch, bt2, run, succeed, trace
 
-EVENT = re.compile(r'^\[[^]]*\] \([^)]*\) lqn:(\w+): \{ (.*) \}$')
-FIELD = re.compile(r'(\w+) = (?:\( "?([^":]*)"? : container = \d+ \)|"((?:[^"\\]|\\.)*)"|(-?\d+))')
 UNEXPLAINED_MAX = 0.001
 NAMES = sorted(n for n in os.listdir(TRACES) if os.path.isdir(trace(n)))
 
@@ -19,16 +18,13 @@ NAMES = sorted(n for n in os.listdir(TRACES) if os.path.isdir(trace(n)))
 def read_events(name):
     """Of each host: (class, fields)."""
     out, host = collections.defaultdict(list), None
-    result = succeed(bt2(trace(name), '--component=filter.lqn.causal', '--params=pass-through=no',
-                         '--component=sink.text.pretty'))
+    result = succeed(bt2('--clock-seconds', trace(name), '--component=filter.lqn.causal', '--params=pass-through=no'))
     for line in result.stdout.splitlines():
-        match = EVENT.match(re.sub(r'^(\[[^]]*\] \([^)]*\)) \S+ (lqn:)', r'\1 \2', line))
-        if not match:
-            continue
-        fields = {m[0]: m[1] or m[2] or (int(m[3]) if m[3] else '') for m in FIELD.findall(match.group(2))}
-        if match.group(1) == 'host':
-            host = fields['name']
-        out[host].append((match.group(1), fields))
+        found = told.read(line)
+        if found and found[0] == 'host':
+            host = found[1]['name']
+        if found:
+            out[host].append(found)
     return out
 
 

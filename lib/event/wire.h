@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef LQN_EVENT_WIRE_H
+#define LQN_EVENT_WIRE_H
+
+/*
+ * How fields of `lqn:` events are told in a trace. Times as what has gone by, from them to the event's
+ * own time or from the begin of what it tells to them: small numbers. And in one of two forms of the
+ * same event: the short one has few bits for each field and lacks those that are 0 in most events;
+ * what does not fit is told in the long one.
+ */
+#include "event/event.h"
+
+/* What is needed of a field to tell or read it, in few bytes. */
+struct lqn_wire {
+	uint16_t offset, after;
+	uint8_t kind;		/* enum lqn_event_field_kind */
+	uint8_t bits;		/* of the short form; 0: not in it */
+	int8_t none;
+	bool is_signed;
+};
+
+struct lqn_wire lqn_wire_of(const struct lqn_event_field *field);
+
+/* The bits of an integer in the long form. */
+unsigned lqn_wire_long_bits(const struct lqn_wire *wire);
+
+/* Whether an event class has a short form. */
+bool lqn_wire_has_short(const struct lqn_event_class *desc);
+
+static inline void *lqn_wire_at(const struct lqn_event *ev, size_t offset)
+{
+	return (char *) ev + offset;
+}
+
+/* What a number is counted from: another member, or the event's time `ts`; for plain numbers 0. */
+static inline uint64_t lqn_wire_origin(const struct lqn_wire *wire, const struct lqn_event *ev,
+	int64_t ts)
+{
+	return wire->after ? *(const uint64_t *) lqn_wire_at(ev, wire->after) :
+		wire->kind == LQN_EVF_TIME ? (uint64_t) ts : 0;
+}
+
+static inline bool lqn_wire_is_ago(const struct lqn_wire *wire)
+{
+	return wire->kind == LQN_EVF_TIME && !wire->after;
+}
+
+/* What an event at `ts` tells of a field that is no string. Of a time -1: there is none. */
+static inline int64_t lqn_wire_get(const struct lqn_wire *wire, const struct lqn_event *ev,
+	int64_t ts)
+{
+	const void *from = lqn_wire_at(ev, wire->offset);
+	uint64_t value;
+
+	if (wire->kind == LQN_EVF_I32) {
+		return *(const int32_t *) from;
+	}
+	if (wire->kind == LQN_EVF_U32 || wire->kind == LQN_EVF_ENUM) {
+		return *(const uint32_t *) from;
+	}
+	value = *(const uint64_t *) from;
+	if (wire->kind == LQN_EVF_TIME && (int64_t) value == wire->none) {
+		return -1;
+	}
+	value -= lqn_wire_origin(wire, ev, ts);
+	return (int64_t) (lqn_wire_is_ago(wire) ? -value : value);
+}
+
+/*
+ * Sets a field by what is told of it; `ev` has its time and the fields before. Whatever comes is taken;
+ * whether it makes sense is up to lqn_event_is_sound().
+ */
+static inline void lqn_wire_set(const struct lqn_wire *wire, struct lqn_event *ev, int64_t told)
+{
+	void *to = lqn_wire_at(ev, wire->offset);
+	const uint64_t value = (uint64_t) told;
+
+	if (wire->kind == LQN_EVF_I32 || wire->kind == LQN_EVF_U32 || wire->kind == LQN_EVF_ENUM) {
+		*(uint32_t *) to = (uint32_t) value;
+	} else if (wire->kind == LQN_EVF_TIME && told == -1) {
+		*(int64_t *) to = wire->none;
+	} else {
+		*(uint64_t *) to = lqn_wire_origin(wire, ev, ev->ts) +
+			(lqn_wire_is_ago(wire) ? -value : value);
+	}
+}
+
+/* Whether a value that lqn_wire_get() gave has room in the short form. */
+static inline bool lqn_wire_fits(const struct lqn_wire *wire, int64_t value)
+{
+	const uint64_t half = (UINT64_C(1) << wire->bits) >> 1;
+
+	return ((uint64_t) value + (wire->is_signed ? half : 0)) >> wire->bits == 0;
+}
+
+#endif
