@@ -131,8 +131,8 @@ static const char *call_label(uint32_t call)
 }
 
 /*
- * Bits in the short form: enough for nearly all events of nearly all traces. No multiple of 8 but 8, 16, 32,
- * and 64: sink.ctf.fs cannot write any other.
+ * Bits in the short form: enough for nearly all events of nearly all traces. No multiple of 8 but 8, 16,
+ * 32, and 64: sink.ctf.fs cannot write any other.
  */
 #define THREAD 22	/* the kernel's own limit, for those whose number was given out once */
 #define OBJECT 20
@@ -198,7 +198,7 @@ static const struct lqn_event_field wait_fields[] = {
 	AFTER(wait, end, 0, LENGTH),
 	I64(wait, cpu, CLOCK),
 	I64(wait, idle, LENGTH),
-	I64(wait, charged, 0),
+	I64(wait, charged, 22),
 	TIME(wait, call_begin, AGO),
 	U64(wait, object, OBJECT),
 	U64(wait, via, DEVICE),

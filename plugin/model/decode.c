@@ -58,8 +58,8 @@ static struct reader *reader_new(const bt_event_class *ec)
 
 		reader->fields[i] = lqn_access_find(payload, field->name);
 		reader->columns[i] = lqn_wire_of(field);
-		if (reader->fields[i].shape !=
-				(field->kind == LQN_EVF_STRING ? LQN_SHAPE_STRING : LQN_SHAPE_INTEGER)) {
+		if (reader->fields[i].shape != (field->kind == LQN_EVF_STRING ?
+				LQN_SHAPE_STRING : LQN_SHAPE_INTEGER)) {
 			reader->fields[i].index = -1;
 		}
 	}

@@ -21,8 +21,8 @@ enum lqn_decode_status {
 };
 
 /*
- * Fills `ev` from the event of a message. Its strings are borrowed from that and never NULL. Fields that
- * the event class lacks, and values of another type, are 0 or "".
+ * Fills `ev` from the event of a message. Its strings are borrowed from that and never NULL. Fields
+ * that the event class lacks, and values of another type, are 0 or "".
  */
 enum lqn_decode_status lqn_decoder_decode(struct lqn_decoder *decoder, const bt_message *msg,
 	struct lqn_event *ev);

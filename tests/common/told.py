@@ -8,7 +8,7 @@ FIELD = re.compile(r'(\w+) = (?:\( "?([^":]*)"? : container = \d+ \)|"((?:[^"\\]
 BEFORE = {'begin': 0, 'call_begin': 0, 'sent': 0, 'at': 0, 'born': -1}
 AFTER = {'end': 0, 'wake': -1, 'woken_at': 0, 'issued': 0}
 # not in the short form where they are as here
-ABSENT = {'wait': {'charged': 0, 'evidence': 'certain', 'open': 0}}
+ABSENT = {'wait': {'evidence': 'certain', 'open': 0}}
 
 
 def read(line):

@@ -39,9 +39,10 @@ static struct lqn_event a_wait(void)
 		.type = LQN_EV_WAIT,
 		.ts = TS,
 		.wait = {
-			.thread = 4711, .by = 4712, .begin = TS - 9000, .wake = TS - 5000, .end = TS - 4000,
-			.cpu = 3000000000, .call_begin = TS - 10000, .object = 7, .via = 8, .call = 18,
-			.by_call = 4, .cause = LQN_CAUSE_MESSAGE, .state = 1,
+			.thread = 4711, .by = 4712, .begin = TS - 9000, .wake = TS - 5000,
+			.end = TS - 4000, .cpu = 3000000000, .charged = 40, .call_begin = TS - 10000,
+			.object = 7, .via = 8, .call = 18, .by_call = 4, .cause = LQN_CAUSE_MESSAGE,
+			.state = 1,
 		},
 	};
 }
@@ -103,9 +104,6 @@ START_TEST(what_the_short_form_lacks_makes_an_event_long)
 	ev = a_wait();
 	ev.wait.evidence = LQN_INFERRED;
 	check_wait(&ev, false);
-	ev = a_wait();
-	ev.wait.charged = 1;
-	check_wait(&ev, false);
 }
 END_TEST
 
@@ -139,11 +137,12 @@ START_TEST(each_number_of_an_event_may_have_any_value)
 				struct lqn_event back, ev = { .type = (uint8_t) type, .ts = TS };
 
 				if (field->kind != LQN_EVF_STRING) {
-					memcpy(lqn_wire_at(&ev, field->offset), &values[k], narrow ? 4 : 8);
+					memcpy(lqn_wire_at(&ev, field->offset), &values[k],
+						narrow ? 4 : 8);
 				}
 				tell(&ev, &back);
-				ck_assert_msg(memcmp(&ev, &back, sizeof(ev)) == 0, "%s.%s: %ld", class->name,
-					field->name, (long) values[k]);
+				ck_assert_msg(memcmp(&ev, &back, sizeof(ev)) == 0, "%s.%s: %ld",
+					class->name, field->name, (long) values[k]);
 			}
 		}
 	}
@@ -156,14 +155,14 @@ START_TEST(widths_are_such_as_can_be_written)
 		const struct lqn_event_class *class = lqn_event_class((enum lqn_event_type) type);
 
 		for (size_t i = 0; i < class->n_fields; i++) {
-			const unsigned bits = class->fields[i].bits;
+			const struct lqn_event_field *field = &class->fields[i];
+			const unsigned bits = field->bits;
 
-			ck_assert_msg(bits % 8 != 0 || bits == 0 || bits == 8 || bits == 16 || bits == 32,
-				"%s.%s: %u bits", class->name, class->fields[i].name, bits);
-			for (uint32_t value = 0; bits > 0 && class->fields[i].label &&
-					class->fields[i].label(value); value++) {
-				ck_assert_msg(value >> bits == 0, "%s.%s: no room for all labels", class->name,
-					class->fields[i].name);
+			ck_assert_msg(bits % 8 != 0 || bits == 0 || bits == 8 || bits == 16 ||
+				bits == 32, "%s.%s: %u bits", class->name, field->name, bits);
+			for (uint32_t v = 0; bits > 0 && field->label && field->label(v); v++) {
+				ck_assert_msg(v >> bits == 0, "%s.%s has no room for %s", class->name,
+					field->name, field->label(v));
 			}
 		}
 	}
