@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """lqn-parallel: streams read side by side give, byte for byte, what one graph gives; or nothing, if any reader fails."""
+import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -30,8 +32,8 @@ CUT = '''[ "${*: -1}" ] && mkdir %s/first 2>/dev/null && {
 def parallel(dir, *args, readers=':', jobs=4, wait=True):
     """Runs lqn-parallel."""
     env = environment()
-    preload = ''.join('%s="%s" ' % (name, env.pop(name)) for name in ('LD_PRELOAD',) if name in env)
-    real = subprocess.run(['which', 'babeltrace2'], stdout=subprocess.PIPE, text=True).stdout.strip()
+    preload = 'LD_PRELOAD="%s"' % env.pop('LD_PRELOAD') if 'LD_PRELOAD' in env else ''
+    real = shutil.which('babeltrace2')
     if '%s' in readers:
         readers %= (dir.path, preload)
     os.makedirs(dir('bin'), exist_ok=True)
@@ -84,7 +86,6 @@ def lost_packets():
 
 def from_files_and_user_space():
     """Spans that name the operations: of a file, and as LTTng-UST traces them."""
-    import json
     with open(os.path.join(trace('three-tier'), 'recording.json')) as f:
         epoch = json.load(f)['clock_epoch_ns']
     told = []
@@ -148,12 +149,27 @@ def parameters_of_the_filter():
         assert 'o' not in dir.names(), dir.names()
 
 
+def options_of_babeltrace2():
+    """Clocks, names, levels; those of the command itself."""
+    with Scratch() as dir:
+        args = ['--retry-duration=5', trace('pipe'), '--clock-offset=3', '--component=a:filter.lqn.causal', '--log-level=E',
+                '--component=b.c:sink.lqn.model', '--params=output="%s"']
+        one = succeed(bt2(*args[:-1], args[-1] % dir('one')))
+        apart = succeed(parallel(dir, *args[:-1], args[-1] % dir('apart')))
+        assert one.stdout == apart.stdout and read_folder(dir('one')) == read_folder(dir('apart')), apart.stdout
+        assert not parallel(dir, '--stream-intersection', *model_args(trace('pipe'), dir('o'))).stdout
+        assert 'o' not in dir.names(), dir.names()
+
+
 def what_cannot_be_divided():
     with Scratch() as dir:
         refuse(parallel(dir, trace('pipe'), SINK), 'filter.lqn.causal')
         refuse(parallel(dir, *model_args(trace('pipe'), dir('o')), '--begin=1'), 'filter.utils.trimmer')
         assert parallel(dir, *model_args(dir('no-such-trace'), dir('o'))).returncode == 1
         assert parallel(dir, *model_args(trace('pipe'), dir('o')), jobs=0).returncode == 2
+        os.mkdir(dir('empty'))
+        shutil.copy(trace('pipe/kernel/metadata'), dir('empty'))
+        refuse(parallel(dir, *model_args(dir('empty'), dir('o'))), 'no streams')
         assert 'o' not in dir.names(), dir.names()
 
 
@@ -232,6 +248,7 @@ run([('%s, %d readers%s' % (name, jobs, more and ', ' + more), lambda n=name, j=
      ('no more marks than one reader tells', no_more_marks_than_of_one),
      ('the sink is any', as_a_trace),
      ('parameters of the filter', parameters_of_the_filter),
+     ('options of babeltrace2', options_of_babeltrace2),
      ('what cannot be divided', what_cannot_be_divided),
      ('a reader is killed', a_reader_is_killed),
      ('interrupted', interrupted),
