@@ -316,6 +316,7 @@ bool lqn_model_build(struct lqn_build *build, GError **error)
 	build->model = lqn_model_new(a->name);
 	prepare(a);
 	decide_kinds(a);
+	lqn_build_brokers(build);
 	note_degradations(build);	/* first: whoever reads the others should know */
 	lqn_build_clutter(build);
 	if (!lqn_build_window(build, error)) {
@@ -335,7 +336,7 @@ bool lqn_model_build(struct lqn_build *build, GError **error)
 	lqn_build_connections(build);
 	lqn_build_loops(build);
 	lqn_build_clients(build);
-	lqn_build_brokers(build);
+	lqn_build_flows(build);
 	lqn_build_break_cycles(build);
 	lqn_build_background(build);
 	lqn_build_blocked(build);
@@ -349,6 +350,8 @@ void lqn_build_clear(struct lqn_build *build)
 {
 	lqn_model_free(build->model);
 	g_clear_pointer(&build->windows, g_array_unref);
+	lqn_build_unmove(build);
+	g_clear_pointer(&build->moved, g_array_unref);
 	g_clear_pointer(&build->deliveries, g_array_unref);
 	g_clear_pointer(&build->by_path, g_hash_table_destroy);
 	g_clear_pointer(&build->steps, g_hash_table_destroy);

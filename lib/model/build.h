@@ -59,6 +59,7 @@ struct lqn_service {
 /* A message that a broker has passed on. */
 struct lqn_delivery {
 	struct lqn_arc *published, *delivered;	/* published: NULL: not known which it is */
+	struct lqn_invocation *passed;		/* what the broker worked on as it sent it */
 	enum lqn_joining how;
 	bool told;			/* by programs: no rule doubts it */
 };
@@ -66,6 +67,14 @@ struct lqn_delivery {
 /* When what became of a message: ns, in order. */
 struct lqn_delivery_times {
 	int64_t published, taken, stored, fetched, delivered, received, done;
+};
+
+/* A delivery that is taken for a call of the work on its message, to which that on the request for it is added. */
+struct lqn_moved_arc {
+	struct lqn_arc *arc;
+	struct lqn_invocation *from, *to;
+	int64_t cpu;			/* ns that were added */
+	bool second_phase;
 };
 
 struct lqn_build {
@@ -79,7 +88,8 @@ struct lqn_build {
 	GHashTable *steps;		/* struct step of entries.c -> path, interned */
 	GHashTable *by_path;		/* service and path of callers -> struct lqn_cluster */
 	GHashTable *names;		/* of tasks and entries in use */
-	GArray *deliveries;		/* struct lqn_delivery, by time of the delivery's send; owned */
+	GArray *deliveries;		/* struct lqn_delivery, by broker; owned */
+	GArray *moved;			/* struct lqn_moved_arc; owned */
 	GPtrArray *host_processors;	/* struct lqn_processor by host number; NULL: none */
 };
 
@@ -151,9 +161,15 @@ void lqn_build_disks(struct lqn_build *build);
 /* background.c: processors' load that is in no task, and where blocked time went. */
 void lqn_build_background(struct lqn_build *build);
 void lqn_build_blocked(struct lqn_build *build);
-/* brokers.c: messages that services pass on asynchronously, and from whom they were. */
+/* brokers.c: messages that services pass on asynchronously, and from whom they were; before anything that goes by calls. */
 void lqn_build_brokers(struct lqn_build *build);
+/* What becomes of them; of the deliveries those remain that are known and in the window. */
+void lqn_build_flows(struct lqn_build *build);
+/* Takes back what lqn_build_brokers() has done to calls. */
+void lqn_build_unmove(struct lqn_build *build);
 struct lqn_delivery_times lqn_delivery_times(const struct lqn_delivery *delivery);
+/* True if the message lay there until something else reminded the broker of it. */
+bool lqn_delivery_lay(const struct lqn_delivery *delivery);
 /* The thread that sent what was delivered; who worked on it then, if that was not seen. */
 struct lqn_actor *lqn_delivery_sender(const struct lqn_delivery *delivery);
 /* flows.c: sums of what became of messages; free with g_ptr_array_unref(). */

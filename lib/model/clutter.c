@@ -82,6 +82,16 @@ static void tell(struct lqn_build *build, GArray *clients, guint busiest)
 	}
 }
 
+/* A cycle in which a consumer asks for messages and gets none. */
+static bool asks_in_vain(const struct lqn_invocation *cycle)
+{
+	const struct lqn_arc *arc = cycle->arcs;
+
+	for (; arc && arc->fetch; arc = arc->next) {
+	}
+	return !cycle->request && cycle->arcs && !arc;
+}
+
 /* What a rule puts into the background goes with all that only it causes, whether clutter is kept or not. */
 static void leave_out_ignored(struct lqn_build *build)
 {
@@ -90,7 +100,7 @@ static void leave_out_ignored(struct lqn_build *build)
 	for (guint i = 0; i < invocations->len; i++) {
 		struct lqn_invocation *it = invocations->pdata[i];
 
-		it->clutter = it->actor->unit->ignored || root_of(it)->actor->unit->ignored;
+		it->clutter |= it->actor->unit->ignored || root_of(it)->actor->unit->ignored || asks_in_vain(root_of(it));
 	}
 }
 

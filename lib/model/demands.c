@@ -46,7 +46,7 @@ static struct sums sum_up(const struct lqn_cluster *cluster)
 		s.paused += (double) it->paused;
 		s.latency += (double) it->latency;
 		s.lock_latency += (double) it->lock_latency;
-		if (it->replied > 0 || !it->request) {
+		if (!it->request || (it->replied > 0 && !it->request->fetch)) {
 			double service = (double) ((it->request ? it->replied : it->end) - it->begin);
 
 			s.service += service;

@@ -321,7 +321,9 @@ void lqn_walk_blocked(struct lqn_path_walk *walk, struct lqn_actor *actor,
 
 /* ---- queues ---- */
 
-void lqn_walk_queued(struct lqn_path_walk *walk, struct lqn_actor *actor, int64_t begin, int64_t end)
+/* Something for `actor` lay at `place`, where it is of that kind of piece: while he was busy, and while he was not. */
+static void queued(struct lqn_path_walk *walk, const struct lqn_actor *place, enum lqn_path_kind kind, const char *detail,
+	struct lqn_actor *actor, int64_t begin, int64_t end)
 {
 	for (unsigned n = 0; n < BUSY_MAX && end > begin; n++) {
 		struct lqn_invocation *work = lqn_path_work_before(walk->index, actor, end);
@@ -331,13 +333,53 @@ void lqn_walk_queued(struct lqn_path_walk *walk, struct lqn_actor *actor, int64_
 		if (until <= begin) {
 			break;
 		}
-		lqn_walk_add(walk, actor, until, end, LQN_PATH_QUEUE, NULL);
+		lqn_walk_add(walk, place, until, end, kind, detail);
 		since = MAX(work->begin, begin);
-		piece = lqn_walk_add(walk, actor, since, until, LQN_PATH_QUEUE, NULL);
+		piece = lqn_walk_add(walk, place, since, until, kind, detail);
 		if (piece) {
 			piece->by = lqn_path_by_work(walk->index, actor, work);
 		}
 		end = since;
 	}
-	lqn_walk_add(walk, actor, begin, end, LQN_PATH_QUEUE, NULL);
+	lqn_walk_add(walk, place, begin, end, kind, detail);
+}
+
+void lqn_walk_queued(struct lqn_path_walk *walk, struct lqn_actor *actor, int64_t begin, int64_t end)
+{
+	queued(walk, actor, LQN_PATH_QUEUE, NULL, actor, begin, end);
+}
+
+void lqn_walk_lay(struct lqn_path_walk *walk, const struct lqn_path_frame *frame)
+{
+	queued(walk, frame->actor, LQN_PATH_BROKER, lqn_joining_name(frame->lay->how),
+		lqn_final(frame->lay->delivered->callee)->actor, frame->begin, frame->end);
+}
+
+void lqn_walk_delivered(struct lqn_path_walk *walk, struct lqn_actor *actor, const struct lqn_delivery *delivery,
+	int64_t begin, int64_t end, bool woken)
+{
+	const struct lqn_delivery_times at = lqn_delivery_times(delivery);
+	struct lqn_invocation *taken = lqn_final(delivery->published->callee);
+	struct lqn_path_frame *frame;
+	unsigned depth = walk->depth;
+
+	if (!woken) {
+		lqn_walk_queued(walk, actor, CLAMP(at.delivered, begin, end), end);
+		end = CLAMP(at.delivered, begin, end);
+	}
+	lqn_walk_push(walk, taken->actor, begin, CLAMP(at.stored, begin, end));
+	if (walk->depth > depth) {
+		/* the thread may have taken others since, before it said that it had this one */
+		frame = &walk->frames[depth];
+		frame->work = frame->request = taken;
+		frame->floor = taken->begin;
+		frame->place = lqn_path_place_of(walk->index, taken);
+		depth = walk->depth;
+	}
+	lqn_walk_push(walk, taken->actor, CLAMP(at.stored, begin, end), CLAMP(at.fetched, begin, end));
+	if (walk->depth > depth) {
+		walk->frames[depth].lay = delivery;
+		walk->frames[depth].place = lqn_path_place_of(walk->index, taken);
+	}
+	lqn_walk_push(walk, lqn_delivery_sender(delivery), CLAMP(at.fetched, begin, end), end);
 }

@@ -16,6 +16,7 @@ struct lqn_path_index {
 	GHashTable *roots;	/* invocation -> struct root, owned */
 	GHashTable *locks;	/* struct lqn_word, a root -> name, interned */
 	GHashTable *places;	/* invocation -> its struct lqn_path_place */
+	GHashTable *lay;	/* invocation -> struct lqn_delivery, of the build */
 	GHashTable *holds;	/* struct lqn_word, a root -> GArray of struct lqn_path_hold; owned */
 };
 
@@ -108,6 +109,20 @@ static GHashTable *index_holds(const struct lqn_analysis *a)
 	return holds;
 }
 
+static GHashTable *index_lay(const struct lqn_build *build)
+{
+	GHashTable *lay = g_hash_table_new(g_direct_hash, g_direct_equal);
+
+	for (guint i = 0; i < build->deliveries->len; i++) {
+		struct lqn_delivery *it = &g_array_index(build->deliveries, struct lqn_delivery, i);
+
+		if (lqn_delivery_lay(it)) {
+			g_hash_table_insert(lay, lqn_final(it->delivered->callee), it);
+		}
+	}
+	return lay;
+}
+
 struct lqn_path_index *lqn_path_index_new(struct lqn_build *build, struct lqn_path_report *report)
 {
 	struct lqn_path_index *index = g_new0(struct lqn_path_index, 1);
@@ -119,6 +134,7 @@ struct lqn_path_index *lqn_path_index_new(struct lqn_build *build, struct lqn_pa
 	index->locks = index_locks(build);
 	index->places = g_hash_table_new(g_direct_hash, g_direct_equal);
 	index->holds = index_holds(build->a);
+	index->lay = index_lay(build);
 	return index;
 }
 
@@ -129,6 +145,7 @@ void lqn_path_index_free(struct lqn_path_index *index)
 	g_hash_table_destroy(index->locks);
 	g_hash_table_destroy(index->places);
 	g_hash_table_destroy(index->holds);
+	g_hash_table_destroy(index->lay);
 	g_free(index);
 }
 
@@ -219,6 +236,12 @@ struct lqn_invocation *lqn_path_work_before(const struct lqn_path_index *index,
 		}
 	}
 	return low > 0 ? mine->pdata[low - 1] : NULL;
+}
+
+const struct lqn_delivery *lqn_path_lay(const struct lqn_path_index *index,
+	const struct lqn_invocation *work)
+{
+	return g_hash_table_lookup(index->lay, work);
 }
 
 int64_t lqn_path_busy_until(const struct lqn_actor *actor, const struct lqn_invocation *work,

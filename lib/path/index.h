@@ -36,6 +36,9 @@ struct lqn_invocation *lqn_path_work_before(const struct lqn_path_index *index,
 int64_t lqn_path_busy_until(const struct lqn_actor *actor, const struct lqn_invocation *work,
 	int64_t ts);
 
+/* What an invocation was begun by, if it is a message that lay in a broker; NULL: it is not. */
+const struct lqn_delivery *lqn_path_lay(const struct lqn_path_index *index,
+	const struct lqn_invocation *work);
 /* Where in the calls of its request an invocation is. */
 const struct lqn_path_place *lqn_path_place_of(struct lqn_path_index *index,
 	struct lqn_invocation *work);

@@ -18,7 +18,7 @@ static struct lqn_request_path *path_of(struct lqn_path_index *index, const stru
 {
 	const struct lqn_analysis *a = lqn_path_index_analysis(index);
 	const struct lqn_delivery_times at = lqn_delivery_times(delivery);
-	struct lqn_invocation *taken = lqn_final(delivery->published->callee), *passed = lqn_final(delivery->delivered->caller);
+	struct lqn_invocation *taken = lqn_final(delivery->published->callee), *passed = delivery->passed;
 	const struct lqn_invocation *producer = lqn_final(delivery->published->caller);
 	const struct lqn_invocation *received = lqn_final(delivery->delivered->callee);
 	struct lqn_request_path *path = g_new0(struct lqn_request_path, 1);

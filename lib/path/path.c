@@ -307,6 +307,7 @@ static void below_floor(struct lqn_path_walk *walk, struct lqn_path_frame frame,
 	bool handed_over = other ||
 		(request->actor != frame.actor && request->actor->unit == frame.actor->unit);
 	int64_t end = frame.end, sent = message ? message->sent : 0;
+	const struct lqn_delivery *lay = walk->behind ? NULL : lqn_path_lay(walk->index, lqn_final(frame.work));
 
 	if (wait && wait->end == frame.floor && !wait->preempted && wait->wake >= 0) {
 		struct lqn_actor *by = lqn_party_find_actor(frame.actor->host, wait->by);
@@ -314,11 +315,19 @@ static void below_floor(struct lqn_path_walk *walk, struct lqn_path_frame frame,
 
 		runnable(walk, frame.actor, wait, wake, end);
 		end = MIN(end, wake);
+		if (lay) {
+			lqn_walk_delivered(walk, frame.actor, lay, frame.begin, end, true);
+			return;
+		}
 		if (by && by != frame.actor && (by == from || (by->unit == frame.actor->unit &&
 				(!handed_over || woke_for(walk, by, wake, request))))) {
 			lqn_walk_push(walk, by, frame.begin, end);
 			return;
 		}
+	}
+	if (lay) {
+		lqn_walk_delivered(walk, frame.actor, lay, frame.begin, end, false);
+		return;
 	}
 	if (handed_over) {
 		message = lqn_actor_receipt(request->actor, request->begin);
@@ -345,6 +354,10 @@ static void step(struct lqn_path_walk *walk, struct lqn_path_frame frame)
 	int64_t from;
 
 	walk->from = &frame;
+	if (frame.lay) {
+		lqn_walk_lay(walk, &frame);
+		return;
+	}
 	if (frame.end <= frame.floor) {
 		below_floor(walk, frame, it);
 		return;

@@ -18,6 +18,8 @@ struct lqn_path_frame {
 	struct lqn_invocation *request;
 	int64_t floor;		/* begin of `work`; INT64_MIN: none */
 	const struct lqn_path_place *place;
+	/* not NULL: no thread accounts for it: a message lay in a broker, until it was delivered like this */
+	const struct lqn_delivery *lay;
 };
 
 struct lqn_path_walk {
@@ -70,5 +72,13 @@ bool lqn_walk_is_disk(const struct lqn_interval *wait);
 /* Accounts for [begin, end) in which a message lay in a channel that `actor` then took it out of. */
 void lqn_walk_queued(struct lqn_path_walk *walk, struct lqn_actor *actor, int64_t begin,
 	int64_t end);
+/*
+ * Accounts for [begin, end), at whose end `actor` has got what is delivered, from a broker in which it lay. `woken`: the end is when
+ * the broker woke it; else it came to it then.
+ */
+void lqn_walk_delivered(struct lqn_path_walk *walk, struct lqn_actor *actor,
+	const struct lqn_delivery *delivery, int64_t begin, int64_t end, bool woken);
+/* Accounts for the time of a frame in which a message lay in a broker. */
+void lqn_walk_lay(struct lqn_path_walk *walk, const struct lqn_path_frame *frame);
 
 #endif

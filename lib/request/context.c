@@ -76,6 +76,38 @@ struct lqn_arc *lqn_arc_new(struct lqn_analysis *a, struct lqn_invocation *calle
 	return arc;
 }
 
+/* Takes a call out of those of its caller. */
+static void remove_arc(struct lqn_arc *arc)
+{
+	struct lqn_invocation *caller = arc->caller;
+	struct lqn_arc *before = NULL;
+
+	for (struct lqn_arc *it = caller->arcs; it && it != arc; it = it->next) {
+		before = it;
+	}
+	*(before ? &before->next : &caller->arcs) = arc->next;
+	if (caller->last_arc == arc) {
+		caller->last_arc = before;
+	}
+}
+
+void lqn_arc_move(struct lqn_arc *arc, struct lqn_invocation *caller, bool second_phase)
+{
+	struct lqn_arc *before = NULL;
+
+	remove_arc(arc);
+	for (struct lqn_arc *it = caller->arcs; it && it->sent <= arc->sent; it = it->next) {
+		before = it;
+	}
+	arc->caller = caller;
+	arc->second_phase = second_phase;
+	arc->next = before ? before->next : caller->arcs;
+	*(before ? &before->next : &caller->arcs) = arc;
+	if (caller->last_arc == before) {
+		caller->last_arc = arc;
+	}
+}
+
 void lqn_actor_worked(struct lqn_invocation *invocation, struct lqn_actor *actor)
 {
 	if (invocation->actor == actor || (invocation->actors && g_ptr_array_find(invocation->actors, actor, NULL))) {

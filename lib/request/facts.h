@@ -67,6 +67,9 @@ struct lqn_arc {
 	uint32_t bytes;				/* of the request; UINT32_MAX: so many or more */
 	bool polled;				/* its answer came to an event loop that waited for whatever comes, … */
 	bool at_loop;				/* … at the place where requests come to it */
+	bool fetch, awaits;			/* it asks a broker for the next message; for what comes of one that was sent before */
+	int64_t fetched;			/* a message that a broker has passed on to who asked for one: when it took up that request; 0: no */
+	bool waited;				/* likewise; who asked had to wait */
 	bool needed;				/* of forget.c */
 };
 
@@ -174,6 +177,11 @@ struct lqn_actor {
 	uint64_t sleeps, sends;		/* in all that has come by now */
 	int64_t first_accept;		/* -1: none */
 	bool asleep_last;		/* the last it did was to sleep */
+	/* of fetch.c: end of its last wait, and whether that was for whatever comes, and something came; when it last received a
+	   request, where (id), after what it had sent there; and when anything else */
+	bool polled;
+	int64_t waited, heard_at, told_at, heard_after;
+	uint64_t heard_on;
 	struct lqn_end *asked_on;	/* where it last received of what accepted; NULL: nowhere */
 	bool timed;			/* a timer has ended its wait for descriptors, and nothing has come since */
 	uint64_t asked_at;		/* the epoll descriptor at which it last waited for a request; 0: at none */
@@ -184,6 +192,7 @@ struct lqn_actor {
 	struct lqn_invocation *current;
 	struct lqn_interval last;	/* last wait that had ended; end = 0: none */
 	int64_t call_blocked;		/* ns blocked in the call of `last` */
+	int64_t took_up_at;		/* when it last took up a request other than for a message; 0: not yet */
 	int64_t mark;			/* CPU clock up to which all is charged */
 	int64_t last_ts, last_cpu;	/* end of the last operation on a channel */
 	int64_t took_cpu;		/* the CPU clock when it came to work on what it had been woken for through a word */
@@ -226,6 +235,7 @@ struct lqn_party {			/* a host */
 	guint measured;			/* of them, when distances were last measured */
 	GHashTable *directions;		/* pairs of services: the first asks the second */
 	GHashTable *answers;		/* pairs of services: the first has woken the second with an answer */
+	GHashTable *fetch_kinds;	/* of fetch.c */
 	GArray *cpus;			/* struct lqn_cpu_use; owned */
 	GHashTable *interrupts;		/* number -> name, interned */
 	GArray *arrivals;		/* struct lqn_packet, by number; owned */
@@ -318,6 +328,9 @@ struct lqn_analysis {
 };
 
 /* ---- to read it ---- */
+
+/* Makes it a call of another invocation, both being final. */
+void lqn_arc_move(struct lqn_arc *arc, struct lqn_invocation *caller, bool second_phase);
 
 /* What the invocation has become part of, or itself; NULL for NULL. */
 struct lqn_invocation *lqn_final(struct lqn_invocation *invocation);

@@ -29,6 +29,10 @@ struct lqn_end {
 	bool guessed;			/* `role` was: the connection is older than the trace */
 	bool one_way;			/* older than the trace, and nothing ever comes back: a mailbox */
 	bool asked;			/* a request was received here */
+	/* of fetch.c: what was received here since the last send, by whom (its key), when; begin of the last send */
+	uint32_t asked_bytes;
+	uint64_t asked_by;
+	int64_t asked_at, sent_at;
 	bool shared;			/* several threads use it */
 	struct lqn_actor *user;		/* the first who sent or received here; NULL: nobody */
 	int64_t first_send;		/* INT64_MAX: none */
@@ -115,6 +119,19 @@ int lqn_roles_direction(struct lqn_party *host, const struct lqn_unit *sender, c
 bool lqn_roles_word_asks(struct lqn_party *host, const struct lqn_actor *from, const struct lqn_actor *to);
 /* Forgets processes that are not `needed`. */
 void lqn_roles_forget(struct lqn_party *host);
+
+/* ---- fetch.c: requests that wait for somebody else's message; what comes is counted on the way in ---- */
+GHashTable *lqn_fetch_kinds_new(void);
+void lqn_fetch_count_wait(struct lqn_actor *actor, const struct lqn_event *ev);
+void lqn_fetch_count_receive(struct lqn_actor *actor, struct lqn_end *end, const struct lqn_event *ev,
+	const struct lqn_actor *sender);
+void lqn_fetch_count_send(struct lqn_party *host, struct lqn_actor *actor, struct lqn_end *end, int64_t ts);
+/* The thread sends a request that is received at `to`, and is `arc`: if it is for a message, it is marked, and what it did before is over. */
+void lqn_fetch_sent(struct lqn_actor *actor, const struct lqn_end *to, struct lqn_arc *arc, const struct lqn_event *ev);
+/* The request for a message that what is sent now at `end`, towards `to`, answers: it is no longer open. NULL: it answers none. */
+struct lqn_invocation *lqn_fetch_open(const struct lqn_actor *actor, struct lqn_end *end, struct lqn_end *to);
+/* What is delivered to who has asked for it so. */
+void lqn_fetch_answered(const struct lqn_actor *actor, const struct lqn_invocation *fetch, struct lqn_arc *delivered);
 
 /* ---- forget-parties.c ---- */
 /* What is not kept goes; bytes of what is over and stays. */

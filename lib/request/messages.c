@@ -172,6 +172,12 @@ static void send_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct l
 		a->healed++;
 	}
 	end->answered = done = lqn_final(g_queue_pop_head(&end->open));
+	if (done->request && done->request->awaits && current && current != done) {
+		/* it works for somebody else, whose message this is */
+		note(into, ev->send.seq)->reply_of = done;
+		done->replied = ev->send.end;
+		return;
+	}
 	if (waited_since(actor, done)) {
 		/* what the thread had answered before is over */
 		lqn_charge(actor, actor->last.cpu, actor->last.begin);
@@ -244,7 +250,7 @@ static bool is_push(const struct lqn_actor *actor, struct lqn_end *end)
 {
 	const struct lqn_invocation *open = lqn_final(g_queue_peek_head(&end->open)), *work = work_of(actor);
 
-	if ((double) end->prompt > PROMPT_MAX * (double) end->sends) {
+	if ((double) end->prompt > PROMPT_MAX * (double) end->sends || (open && open->request && open->request->awaits)) {
 		return false;
 	}
 	if (open && work == open) {
@@ -402,6 +408,7 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 	struct lqn_invocation *current;
 	struct lqn_arc *arc;
 	bool stream, two_way, queued;
+	struct lqn_invocation *fetch = NULL;
 
 	if (!to || !carries_messages(end)) {
 		return;
@@ -428,19 +435,22 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 			g_queue_push_tail(&end->open, waiting->callee);
 		}
 	}
-	while (stream && is_push(actor, end)) {
-		g_queue_pop_head(&end->open);
-	}
 	if (stream && end->open.length > 0) {
+		fetch = lqn_fetch_open(actor, end, to);
+		while (!fetch && is_push(actor, end)) {
+			g_queue_pop_head(&end->open);
+		}
+	}
+	if (stream && !fetch && end->open.length > 0) {
 		send_reply(a, actor, end, into, ev);
 		done_with(actor, ev->send.end, ev->send.cpu_end);
 		return;
 	}
-	if (stream && send_more(a, actor, end, into, ev)) {
+	if (stream && !fetch && send_more(a, actor, end, into, ev)) {
 		done_with(actor, ev->send.end, ev->send.cpu_end);
 		return;
 	}
-	if (stream && answer_unseen(a, actor, end, to, into, ev)) {
+	if (stream && !fetch && answer_unseen(a, actor, end, to, into, ev)) {
 		done_with(actor, ev->send.end, ev->send.cpu_end);
 		return;
 	}
@@ -485,8 +495,14 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 		}
 	}
 	arc->bytes = (uint32_t) MIN((uint64_t) arc->bytes + (uint64_t) MAX(ev->send.bytes, 0), UINT32_MAX);
+	if (fetch) {
+		lqn_fetch_answered(actor, fetch, arc);
+	}
 	current->last_send = end;
 	note(into, ev->send.seq)->arc = arc;
+	if (stream && end->role != LQN_ROLE_SERVER) {
+		lqn_fetch_sent(actor, to, arc, ev);
+	}
 	done_with(actor, ev->send.end, ev->send.cpu_end);
 }
 
@@ -532,6 +548,9 @@ static void receive_reply(struct lqn_actor *actor, struct lqn_end *end, struct l
 		return;
 	}
 	g_queue_remove(&end->calls, arc);
+	if (arc->fetch) {
+		return;		/* there was no message */
+	}
 	arc->replied = end->free_since = ev->receive.end;
 	wait_for_answer(actor, arc);
 	caller = arc->caller;
@@ -567,9 +586,13 @@ static void receive_request(struct lqn_analysis *a, struct lqn_actor *actor, str
 		ev->receive.cpu_begin, ev->receive.cpu_end);
 
 	invocation->conn = end;
+	if (!arc || !arc->fetch) {
+		actor->took_up_at = ev->receive.end;
+	}
 	end->asked = true;
 	end->answered = NULL;
-	if (is_stream(end) && end->sends > 0) {
+	/* who has fetched a message does not answer */
+	if (is_stream(end) && end->sends > 0 && !(arc && arc->fetched > 0)) {
 		g_queue_push_tail(&end->open, invocation);
 	}
 }

@@ -236,6 +236,7 @@ static void count_send(struct lqn_party *host, const struct lqn_event *ev)
 	end->prompt += actor->asked_on == end || actor->timed;
 	end->first_send = MIN(end->first_send, ev->send.begin);
 	use_end(end, actor);
+	lqn_fetch_count_send(host, actor, end, ev->send.begin);
 	actor->sends++;
 	actor->unit->sends++;
 	actor->unit->asks += actor->asleep_last;
@@ -259,6 +260,7 @@ static void count_receive(struct lqn_party *host, const struct lqn_event *ev)
 	};
 
 	use_end(end, actor);
+	lqn_fetch_count_receive(actor, end, ev, receipt.sender);
 	actor->asleep_last = actor->timed = false;
 	if (!end->readers) {
 		end->readers = g_ptr_array_new();
@@ -329,6 +331,7 @@ static void count_wait(struct lqn_party *host, const struct lqn_event *ev)
 
 	add_interval(actor, &interval);
 	actor->timed = interval.cause == LQN_CAUSE_TIMER && lqn_call_polls(interval.call);
+	lqn_fetch_count_wait(actor, ev);
 	switch (ev->wait.call) {
 	case LQN_CALL_EPOLL_WAIT:
 	case LQN_CALL_POLL:

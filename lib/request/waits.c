@@ -53,6 +53,7 @@ void lqn_on_wait(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 	actor->last.call_begin = ev->wait.call_begin;
 	actor->last.object = ev->wait.object;
 	actor->last.call = (uint8_t) ev->wait.call;
+	actor->last.cause = (uint8_t) ev->wait.cause;
 }
 
 void lqn_on_end(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)

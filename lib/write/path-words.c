@@ -12,6 +12,7 @@ static const char *const links[LQN_PATH_KINDS] = {
 	[LQN_PATH_LOCK] = "held by",
 	[LQN_PATH_DISK_QUEUE] = "behind",
 	[LQN_PATH_QUEUE] = "busy:",
+	[LQN_PATH_BROKER] = "busy:",
 };
 
 static void append_by(GString *out, const struct lqn_path_piece *piece)

@@ -55,15 +55,15 @@ static void take(int fd, int bytes)
 
 static void send(int from, int fd, int bytes, int to, const char *receive, int woken)
 {
-	long now = t.now++;
+	long begin = t.now++, now = t.now;
 
-	feed(t.feed, "%ld c%d +sendto %d %d", now, from, fd, bytes);
+	feed(t.feed, "%ld c%d +sendto %d %d", begin, from, fd, bytes);
 	if (woken) {
 		feed(t.feed, "%ld c%d wk %d\n%ld c%d sw 0>%d R", now, from, to, now, to, to);
 	}
-	feed(t.feed, "%ld c%d -sendto %d", now + 1, from, bytes);
+	feed(t.feed, "%ld c%d -sendto %d", now, from, bytes);
 	if (woken) {
-		feed(t.feed, "%ld c%d -%s %d", now + 1, to, receive, bytes);
+		feed(t.feed, "%ld c%d -%s %d", now, to, receive, bytes);
 	}
 }
 
@@ -299,6 +299,200 @@ START_TEST(a_name_of_a_message_joins_spans_of_two_traces)
 }
 END_TEST
 
+/* ---- who fetches ---- */
+
+enum { ASKS = 30, ANSWER = 4 };
+
+/* The consumer asks for a message, and waits; so does the broker, which has none. */
+static void fetch(void)
+{
+	send(CONSUMER, 6, ASKS, BROKER, "epoll_wait", 1);
+	talk_await(&t, CONSUMER, "recvfrom", 6);
+	take(9, ASKS);
+	talk_await(&t, BROKER, "epoll_wait", 20);
+	talk_work(&t, 50);
+}
+
+/* Somebody sends the broker, which waits, so many bytes, and has an answer. */
+static void tell_broker(int from, int own_fd, int fd, int bytes)
+{
+	send(from, own_fd, bytes, BROKER, "epoll_wait", 1);
+	talk_await(&t, from, "recvfrom", own_fd);
+	take(fd, bytes);
+	talk_work(&t, 5);
+	send(BROKER, fd, ANSWER, from, "recvfrom", 1);
+}
+
+/* The consumer asks for a message when one lies there. */
+static void fetch_at_once(void)
+{
+	send(CONSUMER, 6, ASKS, BROKER, "epoll_wait", 1);
+	talk_await(&t, CONSUMER, "recvfrom", 6);
+	take(9, ASKS);
+	send(BROKER, 9, 80, CONSUMER, "recvfrom", 1);
+	talk_await(&t, BROKER, "epoll_wait", 20);
+}
+
+static void start_fetching(int producers)
+{
+	start(producers, 0);
+	talk_process(&t, CONSUMER, "consumer");
+	talk_connect(&t, CONSUMER, 6, BROKER, 9);
+}
+
+/* A consumer asks for each message, does what else he has to do with the broker, and waits in vain at times. */
+START_TEST(who_fetches_has_what_is_published_since)
+{
+	const struct lqn_message_flow *it;
+
+	start_fetching(1);
+	fetch();
+	for (int i = 0; i < MESSAGES; i++) {
+		if (i % 4 == 0) {
+			feed(t.feed, "%ld c2 +hrtimer 1\n%ld c2 wk 2\n%ld c2 -hrtimer 1\n%ld c2 sw 0>2 R\n%ld c2 -epoll_wait 0", t.now, t.now,
+				t.now, t.now, t.now);
+			talk_work(&t, 2);
+			send(BROKER, 9, 5, CONSUMER, "recvfrom", 1);
+			talk_await(&t, BROKER, "epoll_wait", 20);
+			talk_work(&t, 5);
+			fetch();
+		}
+		tell_broker(PRODUCER, 5, 7, 64);
+		send(BROKER, 9, 80, CONSUMER, "recvfrom", 1);
+		talk_await(&t, BROKER, "epoll_wait", 20);
+		talk_work(&t, 40);
+		tell_broker(CONSUMER, 6, 9, 16);
+		talk_await(&t, BROKER, "epoll_wait", 20);
+		fetch();
+		talk_sleep(&t, PRODUCER, 200);
+	}
+	finish();
+	ck_assert_uint_eq(model->messages->len, 1);
+	it = flow(0);
+	ck_assert_str_eq(it->producer, "producer");
+	ck_assert_str_eq(it->consumer, "consumer");
+	ck_assert_uint_eq(it->joined[LQN_JOINED_CONTEXT], MESSAGES - 1);
+	ck_assert_uint_eq(it->joined[LQN_JOINED_ORDER] + it->apart, 0);
+	ck_assert_double_eq(it->stored, 0);
+	ck_assert_int_eq(talk_task(model, "consumer")->kind, LQN_TASK_SERVER);
+	near(talk_entry(model, "consumer")->phase[0].demand, 46);
+	ck_assert_int_eq(talk_task(model, "producer")->kind, LQN_TASK_CLIENT);
+	done();
+}
+END_TEST
+
+/* While the consumer is at a message, another comes, and lies there for 150 us. */
+START_TEST(what_lay_there_is_had_by_who_asks_next)
+{
+	uint64_t contexts = 0, orders = 0;
+
+	start_fetching(2);
+	for (int i = 0; i < MESSAGES; i++) {
+		fetch();
+		tell_broker(PRODUCER, 5, 7, 64);
+		send(BROKER, 9, 80, CONSUMER, "recvfrom", 1);
+		talk_await(&t, BROKER, "epoll_wait", 20);
+		talk_work(&t, 10);
+		tell_broker(PRODUCER_2, 5, 8, 64);
+		talk_await(&t, BROKER, "epoll_wait", 20);
+		talk_work(&t, 150);
+		fetch_at_once();
+		talk_work(&t, 20);
+		talk_sleep(&t, PRODUCER, 200);
+		talk_sleep(&t, PRODUCER_2, 10);
+	}
+	finish();
+	for (guint i = 0; i < model->messages->len; i++) {
+		contexts += flow(i)->joined[LQN_JOINED_CONTEXT];
+		orders += flow(i)->joined[LQN_JOINED_ORDER];
+	}
+	ck_assert_uint_ge(contexts, MESSAGES - 1);
+	ck_assert_uint_ge(orders, MESSAGES - 1);
+	near(flow(0)->stored, 151.0 / 2);
+	/* the broker passes on as much as it takes, and nobody calls because he has asked for more */
+	ck_assert_double_eq_tol(talk_calls(talk_entry(model, "broker"), talk_entry(model, "consumer"), LQN_ASYNC), 1, 0.05);
+	ck_assert_uint_eq(talk_entry(model, "consumer")->phase[0].calls->len, 0);
+	done();
+}
+END_TEST
+
+/* The client has sent a message on which the consumer works, and fetches what comes of it. */
+static void reply_through_broker(void)
+{
+	send(CONSUMER, 6, 70, BROKER, "epoll_wait", 1);
+	talk_await(&t, CONSUMER, "recvfrom", 6);
+	take(9, 70);
+	send(BROKER, 9, ANSWER, CONSUMER, "recvfrom", 1);
+	send(BROKER, 7, 86, PRODUCER, "recvfrom", 1);
+	talk_await(&t, BROKER, "epoll_wait", 20);
+}
+
+/* ns that a thread of the task spends so on a path. */
+static int64_t time_on(const struct lqn_request_path *path, enum lqn_path_kind kind, const char *task)
+{
+	int64_t sum = 0;
+
+	for (guint i = 0; i < path->pieces->len; i++) {
+		const struct lqn_path_piece *piece = &g_array_index(path->pieces, struct lqn_path_piece, i);
+
+		sum += piece->kind == kind && g_str_equal(piece->task, task) ? piece->end - piece->begin : 0;
+	}
+	return sum;
+}
+
+/* A request on whose path a message lies in the broker; NULL: there is none. */
+static const struct lqn_request_path *through_broker(void)
+{
+	for (guint i = 0; i < paths->groups->len; i++) {
+		const struct lqn_path_group *group = paths->groups->pdata[i];
+
+		for (guint k = 0; k < group->kept->len; k++) {
+			if (time_on(group->kept->pdata[k], LQN_PATH_BROKER, "broker") > 0) {
+				return group->kept->pdata[k];
+			}
+		}
+	}
+	return NULL;
+}
+
+START_TEST(who_waits_for_what_comes_of_his_message_is_answered)
+{
+	const struct lqn_request_path *path;
+
+	start_fetching(2);
+	for (int i = 0; i < MESSAGES; i++) {
+		fetch();
+		/* another's message comes first: it takes 100 us, and nobody waits for what comes of it */
+		tell_broker(PRODUCER_2, 5, 8, 64);
+		send(BROKER, 9, 80, CONSUMER, "recvfrom", 1);
+		talk_await(&t, BROKER, "epoll_wait", 20);
+		talk_work(&t, 10);
+		tell_broker(PRODUCER, 5, 7, 64);
+		talk_await(&t, BROKER, "epoll_wait", 20);
+		talk_work(&t, 3);
+		send(PRODUCER, 5, 40, BROKER, "epoll_wait", 1);
+		talk_await(&t, PRODUCER, "recvfrom", 5);
+		take(7, 40);
+		talk_await(&t, BROKER, "epoll_wait", 20);
+		talk_work(&t, 85);
+		fetch_at_once();
+		talk_work(&t, 60);
+		reply_through_broker();
+		talk_sleep(&t, PRODUCER, 200);
+		talk_sleep(&t, PRODUCER_2, 10);
+	}
+	finish();
+	ck_assert_int_eq(talk_task(model, "producer")->kind, LQN_TASK_CLIENT);
+	ck_assert_int_eq(talk_task(model, "consumer")->kind, LQN_TASK_SERVER);
+	path = through_broker();
+	ck_assert_ptr_nonnull(path);
+	near((double) time_on(path, LQN_PATH_BROKER, "broker") / 1e9, 90);
+	near((double) time_on(path, LQN_PATH_CPU, "consumer") / 1e9, 60);
+	done();
+}
+END_TEST
+
 SUITE("brokers", spans_of_producer_and_consumer_name_the_message, a_name_of_a_message_joins_spans_of_two_traces,
 	 what_is_passed_on_in_one_go_is_known_by_its_context, what_lay_in_a_broker_is_known_by_order_and_size,
-	what_was_published_before_the_trace_is_nobodys)
+	what_was_published_before_the_trace_is_nobodys, who_fetches_has_what_is_published_since,
+	what_lay_there_is_had_by_who_asks_next, who_waits_for_what_comes_of_his_message_is_answered)
