@@ -13,6 +13,8 @@
 #include "layout/record.h"
 
 #define KINDS_MAX 4096		/* of requests, on one host */
+#define PROMPT_MAX 0.2	/* of what is sent on a connection of pushes: by a thread that has received there last */
+#define ANSWERS_MAX 3	/* after so many answers at once, so many messages that are none make a connection one of pushes */
 #define RELEASED_MIN 3		/* answers that somebody else's request has let go, from which on requests fetch */
 
 /* Requests of one length from programs of one name to one process. */
@@ -190,4 +192,36 @@ void lqn_fetch_sent(struct lqn_actor *actor, const struct lqn_end *to, struct lq
 	lqn_charge(actor, ev->send.cpu_end, ev->send.end);
 	lqn_settle(actor);
 	actor->current = NULL;
+}
+
+/* ---- what is delivered unasked ---- */
+
+/* What the thread works on, or has worked on until its answer. */
+static struct lqn_invocation *work_of(const struct lqn_actor *actor)
+{
+	struct lqn_invocation *current = actor->current;
+
+	return current && current->tail_of && !current->into ? lqn_final(current->tail_of) : lqn_final(current);
+}
+
+/*
+ * A message on a connection on which a request is open may be none of its answer: an event loop had received that request, asked
+ * nobody, gone back to wait, and sends this as it works for another one. So do brokers that deliver; what was open is
+ * an acknowledgement, which has no answer. A single case may be chance: it takes several to outweigh answers.
+ */
+bool lqn_is_push(const struct lqn_actor *actor, struct lqn_end *end)
+{
+	const struct lqn_invocation *open = lqn_final(g_queue_peek_head(&end->open)), *work = work_of(actor);
+
+	if ((double) end->prompt > PROMPT_MAX * (double) end->sends || (open && open->request && open->request->awaits)) {
+		return false;
+	}
+	if (open && work == open) {
+		end->answers = MIN(end->answers + 1, ANSWERS_MAX);
+	} else if (open && open->actor == actor && !open->arcs && open->end <= actor->last.begin && work && work->request &&
+			work->actor == actor && work->conn != end && work->begin >= open->end) {
+		end->answers = MAX(end->answers - 1, -ANSWERS_MAX);
+		return end->answers <= 0;
+	}
+	return false;
 }

@@ -53,6 +53,14 @@ struct lqn_end {
 	bool needed;				/* of forget-parties.c */
 };
 
+/* ---- notes.c: messages under way ---- */
+/* One more that is sent there; the oldest is let go if there are too many. */
+struct lqn_note *lqn_note_add(struct lqn_end *end, uint64_t seq);
+/* The note of a message; NULL if it was not seen to be sent. */
+struct lqn_note *lqn_note_find(struct lqn_end *end, uint64_t seq);
+/* Likewise; it is no longer under way, and the caller's to give back to the region. */
+struct lqn_note *lqn_note_take(struct lqn_end *end, uint64_t seq);
+
 /* ---- parties.c ---- */
 struct lqn_party *lqn_party_new(const char *name, unsigned number, struct lqn_keep *keep);
 void lqn_party_free(struct lqn_party *host);
@@ -130,6 +138,11 @@ void lqn_fetch_count_send(struct lqn_party *host, struct lqn_actor *actor, struc
 void lqn_fetch_sent(struct lqn_actor *actor, const struct lqn_end *to, struct lqn_arc *arc, const struct lqn_event *ev);
 /* The request for a message that what is sent now at `end`, towards `to`, answers: it is no longer open. NULL: it answers none. */
 struct lqn_invocation *lqn_fetch_open(const struct lqn_actor *actor, struct lqn_end *end, struct lqn_end *to);
+/*
+ * True if what the thread sends now on a connection is delivered by a broker, and is none of the answer to what is open there. Counts
+ * what speaks for it.
+ */
+bool lqn_is_push(const struct lqn_actor *actor, struct lqn_end *end);
 /* What is delivered to who has asked for it so. */
 void lqn_fetch_answered(const struct lqn_actor *actor, const struct lqn_invocation *fetch, struct lqn_arc *delivered);
 

@@ -12,12 +12,7 @@
 
 #include "layout/record.h"
 
-#define NOTES_MAX 65536	/* messages that nobody receives; the engine keeps no more */
-#define PROMPT_MAX 0.2	/* of what is sent on a connection of pushes: by a thread that has received there last */
 #define ANSWERED_MIN 0.75	/* of the messages that come on a connection: as many that go out, and each is a request */
-#define ANSWERS_MAX 3	/* after so many answers at once, so many messages that are none make a connection one of pushes */
-#define NOTES_MANY (1u << 18)	/* of all ends, from which on an end has … */
-#define NOTES_FEW 4		/* … no more than these */
 #define HOPS_MAX 8	/* callers looked through for the one who reads a queue */
 
 static bool is_stream(const struct lqn_end *end)
@@ -40,65 +35,6 @@ static bool carries_messages(const struct lqn_end *end)
 static struct lqn_end *target(struct lqn_end *end)
 {
 	return is_shared(end) ? end : lqn_end_real(end->peer);
-}
-
-static void unlink_note(struct lqn_end *end, struct lqn_note *it)
-{
-	*(it->prev ? &it->prev->next : &end->notes) = it->next;
-	*(it->next ? &it->next->prev : &end->last_note) = it->prev;
-	end->n_notes--;
-	end->host->keep->notes--;
-}
-
-static struct lqn_note *note(struct lqn_end *end, uint64_t seq)
-{
-	struct lqn_note *it = lqn_region_alloc0(&end->host->keep->region, sizeof(*it));
-
-	it->prev = end->last_note;
-	it->seq = seq;
-	*(it->prev ? &it->prev->next : &end->notes) = it;
-	end->last_note = it;
-	end->host->keep->notes++;
-	if (++end->n_notes > NOTES_MAX || (end->host->keep->notes > NOTES_MANY && end->n_notes > NOTES_FEW)) {
-		struct lqn_note *oldest = end->notes;
-
-		unlink_note(end, oldest);
-		lqn_region_free(&end->host->keep->region, oldest, sizeof(*oldest));
-	}
-	return it;
-}
-
-/*
- * The note of a message; NULL if it was not seen to be sent. It is looked for from both sides: a reader that keeps up
- * finds it at the end, behind what has been lost, one that does not at the head.
- */
-static struct lqn_note *find_note(struct lqn_end *end, uint64_t seq)
-{
-	struct lqn_note *old = end->notes, *young = end->last_note;
-
-	for (uint32_t left = end->n_notes; left > 0; left--) {
-		struct lqn_note *it = left & 1 ? old : young;
-
-		if (it->seq == seq) {
-			return it;
-		}
-		if (left & 1) {
-			old = old->next;
-		} else {
-			young = young->prev;
-		}
-	}
-	return NULL;
-}
-
-static struct lqn_note *take_note(struct lqn_end *end, uint64_t seq)
-{
-	struct lqn_note *it = find_note(end, seq);
-
-	if (it) {
-		unlink_note(end, it);
-	}
-	return it;
 }
 
 static void done_with(struct lqn_actor *actor, int64_t ts, int64_t cpu)
@@ -174,7 +110,7 @@ static void send_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct l
 	end->answered = done = lqn_final(g_queue_pop_head(&end->open));
 	if (done->request && done->request->awaits && current && current != done) {
 		/* it works for somebody else, whose message this is */
-		note(into, ev->send.seq)->reply_of = done;
+		lqn_note_add(into, ev->send.seq)->reply_of = done;
 		done->replied = ev->send.end;
 		return;
 	}
@@ -201,7 +137,7 @@ static void send_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct l
 		actor->current = done;
 	}
 	lqn_actor_worked(done, actor);
-	message = note(into, ev->send.seq);
+	message = lqn_note_add(into, ev->send.seq);
 	message->reply_of = done;
 	if (current != done && !same_process(actor, done->actor) && !current->into) {
 		forwarded(current, done, ev->send.begin);
@@ -209,14 +145,6 @@ static void send_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct l
 	} else {
 		replied(a, actor, done, ev);
 	}
-}
-
-/* What the thread works on, or has worked on until its answer. */
-static struct lqn_invocation *work_of(const struct lqn_actor *actor)
-{
-	struct lqn_invocation *current = actor->current;
-
-	return current && current->tail_of && !current->into ? lqn_final(current->tail_of) : lqn_final(current);
 }
 
 /*
@@ -234,33 +162,11 @@ static bool send_more(struct lqn_analysis *a, struct lqn_actor *actor, struct lq
 	}
 	lqn_charge(actor, ev->send.cpu_begin, ev->send.begin);
 	lqn_merge(tail, done);
-	message = note(into, ev->send.seq);
+	message = lqn_note_add(into, ev->send.seq);
 	message->reply_of = done;
 	message->more = true;
 	replied(a, actor, done, ev);
 	return true;
-}
-
-/*
- * A message on a connection on which a request is open may be none of its answer: an event loop had received that request, asked
- * nobody, gone back to wait, and sends this as it works for another one. So do brokers that deliver; what was open is
- * an acknowledgement, which has no answer. A single case may be chance: it takes several to outweigh answers.
- */
-static bool is_push(const struct lqn_actor *actor, struct lqn_end *end)
-{
-	const struct lqn_invocation *open = lqn_final(g_queue_peek_head(&end->open)), *work = work_of(actor);
-
-	if ((double) end->prompt > PROMPT_MAX * (double) end->sends || (open && open->request && open->request->awaits)) {
-		return false;
-	}
-	if (open && work == open) {
-		end->answers = MIN(end->answers + 1, ANSWERS_MAX);
-	} else if (open && open->actor == actor && !open->arcs && open->end <= actor->last.begin && work && work->request &&
-			work->actor == actor && work->conn != end && work->begin >= open->end) {
-		end->answers = MAX(end->answers - 1, -ANSWERS_MAX);
-		return end->answers <= 0;
-	}
-	return false;
 }
 
 /* Two messages whose sends overlapped were taken for each other: the reply says whose was whose. */
@@ -358,7 +264,7 @@ static bool send_queue_reply(struct lqn_analysis *a, struct lqn_party *host, str
 			path[i]->request->kind = LQN_FORWARD;
 		}
 	}
-	message = note(end, ev->send.seq);
+	message = lqn_note_add(end, ev->send.seq);
 	message->reply_of = top;
 	message->caller = it;
 	replied(a, actor, path[0], ev);
@@ -394,7 +300,7 @@ static bool answer_unseen(struct lqn_analysis *a, struct lqn_actor *actor, struc
 	current->request = arc;
 	current->conn = end;
 	arc->callee = current;
-	message = note(into, ev->send.seq);
+	message = lqn_note_add(into, ev->send.seq);
 	message->reply_of = current;
 	replied(a, actor, current, ev);
 	a->orphans++;
@@ -437,7 +343,7 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 	}
 	if (stream && end->open.length > 0) {
 		fetch = lqn_fetch_open(actor, end, to);
-		while (!fetch && is_push(actor, end)) {
+		while (!fetch && lqn_is_push(actor, end)) {
 			g_queue_pop_head(&end->open);
 		}
 	}
@@ -499,7 +405,7 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 		lqn_fetch_answered(actor, fetch, arc);
 	}
 	current->last_send = end;
-	note(into, ev->send.seq)->arc = arc;
+	lqn_note_add(into, ev->send.seq)->arc = arc;
 	if (stream && end->role != LQN_ROLE_SERVER) {
 		lqn_fetch_sent(actor, to, arc, ev);
 	}
@@ -624,7 +530,7 @@ static void receive_pipelined(struct lqn_analysis *a, struct lqn_actor *actor, s
 static void receive_part(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, struct lqn_end *from,
 	const struct lqn_event *ev)
 {
-	struct lqn_note *message = find_note(from, ev->receive.seq);
+	struct lqn_note *message = lqn_note_find(from, ev->receive.seq);
 
 	if (message && message->arc && !message->reply_of && !message->arc->callee) {
 		message->begun = true;
@@ -645,7 +551,7 @@ void lqn_on_receive(struct lqn_analysis *a, struct lqn_party *host, const struct
 		receive_part(a, actor, end, from, ev);
 	}
 	for (uint32_t i = 0; from && i < ev->receive.count; i++) {
-		struct lqn_note *message = take_note(from, ev->receive.seq + i);
+		struct lqn_note *message = lqn_note_take(from, ev->receive.seq + i);
 
 		if (!message) {
 			continue;
