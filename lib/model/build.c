@@ -170,6 +170,9 @@ static void add_task(struct lqn_build *build, struct lqn_service *service)
 	if (service->root) {
 		service->task = lqn_processor_add_task(processor, lqn_build_name(build, wanted), LQN_TASK_CLIENT,
 			LQN_SCHED_REF, 1);
+	} else if (service->outside) {
+		service->task = lqn_processor_add_task(processor, lqn_build_name(build, wanted), LQN_TASK_DELAY, LQN_SCHED_INF, 1);
+		lqn_build_note(build, "%s: not traced; its time, and the network's, is a delay", service->task->name);
 	} else {
 		service->multiplicity = lqn_service_multiplicity(build, service, &service->per_connection);
 		service->task = lqn_processor_add_task(processor, lqn_build_name(build, wanted), LQN_TASK_SERVER,

@@ -45,6 +45,7 @@ struct lqn_service {
 	struct lqn_party *host;
 	const char *name;		/* interned; as the system has it */
 	bool root;			/* its invocations are cycles of clients */
+	bool outside;			/* it is of hosts that are not traced */
 	GPtrArray *members;		/* struct lqn_invocation, begun in the window */
 	GPtrArray *everything;		/* likewise, of the whole trace as far as it is kept */
 	GHashTable *units;		/* its processes */
@@ -76,6 +77,8 @@ struct lqn_moved_arc {
 	int64_t cpu;			/* ns that were added */
 	bool second_phase;
 };
+
+#define LQN_NEXT_TO_NOTHING 1e-9	/* s: the solvers warn of what takes no time at all */
 
 struct lqn_build {
 	struct lqn_analysis *a;

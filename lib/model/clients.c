@@ -4,7 +4,8 @@
  * Reference tasks. Each thread that makes cycles is a customer, each connection of a loop that drives several. Think time
  * is N/X - R, which is right whatever happens between two cycles. A source that sleeps until times of the clock and whose pace does not depend
  * on how long its requests take (many programs, Python's among them, sleep in that way to think) becomes a large closed population, which
- * the solvers take without the warnings that open arrivals beside closed load give.
+ * the solvers take without the warnings that open arrivals beside closed load give. So do clients that are not traced and have a connection for
+ * each request.
  */
 #include "build.h"
 
@@ -198,7 +199,11 @@ static void build_class(struct lqn_build *build, struct lqn_service *service, do
 	}
 	population = population_of(&class);
 	task->response = class.response / n;
-	if (class.paced > OPEN_SHARE * n && (has_own_pace(&class) ||
+	if (service->outside && 2 * class.n_gaps < n) {
+		lqn_build_note(build, "%s: not traced; most of their connections carry one request, so they are taken for open arrivals", task->name);
+		task->kind = LQN_TASK_OPEN;
+		population = OPEN_CUSTOMERS;
+	} else if (class.paced > OPEN_SHARE * n && (has_own_pace(&class) ||
 			(population > 1 && !thinks_evenly(&class) && has_common_pace(service->members, (guint) population)))) {
 		task->kind = LQN_TASK_OPEN;
 		population = OPEN_CUSTOMERS;
@@ -207,6 +212,10 @@ static void build_class(struct lqn_build *build, struct lqn_service *service, do
 		task->think_measured = MAX(0, class.gaps / class.n_gaps);
 		population = 2 * class.n_gaps > n ? at_a_time(build, task, population, n / wall) : population;
 		population = in_flight(build, service, population, n / wall);
+		if (service->outside) {
+			lqn_build_note(build, "%s: not traced; each of their connections is taken for a customer that thinks between an answer and "
+				"the next request", task->name);
+		}
 	}
 	task->multiplicity = (unsigned) population;
 	task->think = MAX(0, population * wall / n - task->response);

@@ -9,8 +9,6 @@
 
 #define QUEUED_MIN 5		/* calls that waited for a connection: fewer are chance, … */
 #define QUEUED_SHARE 0.02	/* … and so is a smaller share */
-/* The solvers warn of what takes no time at all. */
-#define NEXT_TO_NOTHING 1e-9
 
 struct pool {
 	struct lqn_service *to;
@@ -74,7 +72,7 @@ static void divert(struct lqn_build *build, struct lqn_cluster *cluster, const s
 			wanted = g_strdup_printf("%s_to_%s", cluster->entry->name, call->dest->name);
 			entry = lqn_task_add_entry(pool->task, lqn_build_name(build, wanted));
 			entry->label = g_strdup_printf("connections of %s to %s", cluster->service->task->name, pool->to->task->name);
-			entry->phase[0].demand = NEXT_TO_NOTHING;
+			entry->phase[0].demand = LQN_NEXT_TO_NOTHING;
 			entry->throughput = call->mean * cluster->entry->throughput;
 			entry->invocations = (uint64_t) (call->mean * (double) cluster->entry->invocations + 0.5);
 			entry->service = pool->held / pool->calls->len / 1e9;

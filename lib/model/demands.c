@@ -214,6 +214,12 @@ static void fill(struct lqn_build *build, struct lqn_cluster *cluster)
 		entry->phase[phase].demand = MAX(demand[phase], 0);
 		entry->phase[phase].think = delay[phase] > THINK_MIN ? delay[phase] : 0;
 	}
+	if (service->outside) {
+		/* what its host's processors do is not known */
+		entry->phase[0].demand = LQN_NEXT_TO_NOTHING;
+		entry->phase[0].demand_cvsq = -1;
+		entry->phase[0].think = service->root || s.answered == 0 ? 0 : s.service / s.answered / 1e9;
+	}
 	entry->invocations = cluster->members->len;
 	entry->throughput = n / wall;
 	entry->service = s.answered > 0 && !service->root ? s.service / s.answered / 1e9 : -1;

@@ -10,8 +10,6 @@
 #include "build.h"
 
 #define CALLS_MIN 3		/* that do not hold the thread; fewer are chance */
-/* The solvers warn of what takes no time at all. */
-#define NEXT_TO_NOTHING 1e-9
 /*
  * Threads of a task that must have a bound, for the solver takes no synchronous beside asynchronous requests, and no second phase, without.
  * (Of more than this it finds no solution if there are both.)
@@ -141,7 +139,7 @@ static void move_phase(struct lqn_cluster *cluster, unsigned phase, double visit
 	to->demand_ci = from->demand_ci < 0 ? -1 : from->demand_ci / visits;
 	to->think = held / visits;
 	from->think -= held;
-	from->demand = phase == 0 ? NEXT_TO_NOTHING : 0;
+	from->demand = phase == 0 ? LQN_NEXT_TO_NOTHING : 0;
 	from->demand_cvsq = from->demand_ci = -1;
 }
 

@@ -45,6 +45,7 @@ static struct lqn_service *service_of(struct lqn_build *build, const struct lqn_
 	service->host = invocation->actor->host;
 	service->name = name;
 	service->root = root;
+	service->outside = invocation->actor->unit->outside;
 	service->members = g_ptr_array_new();
 	service->everything = g_ptr_array_new();
 	service->clusters = g_ptr_array_new_with_free_func(cluster_free);

@@ -259,7 +259,7 @@ static struct lqn_actor *sender_of(const struct lqn_path_walk *walk, const struc
 		by = receipt->sender;
 		*sent = receipt->sent;
 	}
-	return by && by != actor && *sent <= end ? by : NULL;
+	return by && by != actor && !by->unit->outside && *sent <= end ? by : NULL;
 }
 
 static void wait_for_packet(struct lqn_path_walk *walk, struct lqn_actor *actor,

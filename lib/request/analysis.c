@@ -113,14 +113,19 @@ static void on_object(struct lqn_analysis *a, struct lqn_party *host, const stru
 	struct lqn_end *end = lqn_party_end(host, ev->object.object);
 
 	end->kind = (uint8_t) ev->object.kind;
-	end->role = (uint8_t) ev->object.role;
-	end->closed = ev->object.closed && !end->closed ? ev->ts : end->closed;
+	end->role = end->outside ? end->role : (uint8_t) ev->object.role;
+	if (ev->object.closed && !end->closed) {
+		end->closed = ev->ts;
+		if (end->outside) {
+			lqn_outside_closed(a, host, end, ev->ts);
+		}
+	}
 	if (ev->object.alias && !end->alias &&
 			lqn_end_real(lqn_party_end(host, ev->object.alias)) != end) {
 		end->alias = lqn_party_end(host, ev->object.alias);
 		end->alias->sends += end->sends;	/* of what was counted here before that was known */
 	}
-	end->peer = ev->object.peer ? lqn_party_end(host, ev->object.peer) : end->peer;
+	end->peer = ev->object.peer && !end->outside ? lqn_party_end(host, ev->object.peer) : end->peer;
 	end->listener = ev->object.listener ? lqn_party_end(host, ev->object.listener) : NULL;
 	g_free(end->name);
 	end->name = *ev->object.name ? g_strdup(ev->object.name) : NULL;
@@ -229,7 +234,9 @@ static void deliver(struct lqn_analysis *a, struct lqn_party *party, const struc
 		return;
 	}
 	if (ev->type == LQN_EV_SEND && (end = lqn_end_real(lqn_party_end(party, ev->send.object)))->remote) {
+		lqn_order_push(a->order, party, ev);
 		lqn_link_sent(a, party, end, ev);
+		return;
 	}
 	if (ev->type == LQN_EV_RECEIVE && (end = lqn_end_real(lqn_party_end(party, ev->receive.object)))->remote) {
 		lqn_link_received(a, party, end, ev);

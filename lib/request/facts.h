@@ -142,6 +142,7 @@ struct lqn_unit {			/* a process */
 	const char *name;		/* by a rule or a snapshot; interned; NULL: what its main thread is called */
 	bool ignored;			/* a rule says so: background */
 	bool serves;			/* it was seen to receive requests, or to accept */
+	bool outside;			/* none of the trace: who is at the other end of connections to hosts that are not traced */
 	uint64_t sends, asks;		/* of which came after a sleep, not after a message */
 	/* times its threads left work that waits for an answer; requests that had to wait until such an answer came */
 	uint64_t took_up, put_off;

@@ -35,6 +35,7 @@ static void follow_ends(GPtrArray *stack)
 		push_end(stack, end->listener);
 		push_end(stack, end->alias);
 		need_actor(end->user);
+		need_actor(end->outside);
 		for (guint i = 0; end->readers && i < end->readers->len; i++) {
 			need_actor(end->readers->pdata[i]);
 		}

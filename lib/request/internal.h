@@ -36,6 +36,8 @@ struct lqn_end {
 	bool shared;			/* several threads use it */
 	struct lqn_actor *user;		/* the first who sent or received here; NULL: nobody */
 	int64_t first_send;		/* INT64_MAX: none */
+	struct lqn_actor *outside;	/* remote, of a host that is not traced: who is there; borrowed; NULL: it is, or not known */
+	int64_t said_at;		/* likewise: when that last sent or received */
 	GQueue *outgoing;		/* remote: struct lqn_unread, sent and not read; owned; NULL: none */
 	GQueue *pending;		/* remote: struct lqn_pending, receives whose messages are not known; likewise */
 	uint64_t sends;				/* in all that has come by now, later than what is worked on */
@@ -114,6 +116,15 @@ void lqn_link_received(struct lqn_analysis *analysis, struct lqn_party *host, st
 void lqn_link_drain(struct lqn_analysis *analysis, struct lqn_end *end);
 /* Passes on what still waits. */
 void lqn_link_flush(struct lqn_analysis *analysis);
+
+/* ---- outside.c: connections to hosts that are not traced ---- */
+/* True if the other end of the remote end is not of a host in the trace, as far as can be said by now; or if it has none and will have none. */
+bool lqn_end_is_outside(struct lqn_analysis *analysis, struct lqn_party *host, struct lqn_end *end, bool over);
+/* Passes on what was received from there, with the message that it was. */
+void lqn_outside_received(struct lqn_analysis *analysis, struct lqn_party *host, struct lqn_end *end, const struct lqn_event *ev);
+/* Passes on that what was sent has been received there; the send itself is the caller's to pass on, before. */
+void lqn_outside_sent(struct lqn_analysis *analysis, struct lqn_party *host, struct lqn_end *end, const struct lqn_event *ev);
+void lqn_outside_closed(struct lqn_analysis *analysis, struct lqn_party *host, struct lqn_end *end, int64_t ts);
 
 /* ---- roles.c: who asks on connections older than the trace ---- */
 bool lqn_end_needs_role(const struct lqn_end *end);

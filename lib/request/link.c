@@ -54,9 +54,37 @@ void lqn_link_end(struct lqn_analysis *a, struct lqn_end *end)
 	}
 }
 
+/* The other end is none of the trace: what waits for it is told as far as this one shows it. */
+static void give_up(struct lqn_analysis *a, struct lqn_party *host, struct lqn_end *end)
+{
+	GQueue *sent = end->outgoing, *received = end->pending;
+
+	while ((sent && sent->length > 0) || (received && received->length > 0)) {
+		struct lqn_unread *message = sent ? g_queue_peek_head(sent) : NULL;
+		struct lqn_pending *pending = received ? g_queue_peek_head(received) : NULL;
+
+		if (message && (!pending || message->sent <= pending->ev.receive.end)) {
+			struct lqn_event ev = { .type = LQN_EV_SEND, .send = { .thread = message->sender, .object = end->id,
+				.seq = message->seq, .end = message->sent + 1, .bytes = message->bytes } };
+
+			lqn_outside_sent(a, host, end, &ev);
+			g_free(g_queue_pop_head(sent));
+		} else {
+			lqn_outside_received(a, host, end, &pending->ev);
+			g_free(g_queue_pop_head(received));
+		}
+	}
+}
+
 void lqn_link_sent(struct lqn_analysis *a, struct lqn_party *host, struct lqn_end *end, const struct lqn_event *ev)
 {
 	struct lqn_unread unread = { ev->send.seq, ev->send.thread, ev->send.bytes, ev->send.begin };
+
+	if (lqn_end_is_outside(a, host, end, false)) {
+		give_up(a, host, end);
+		lqn_outside_sent(a, host, end, ev);
+		return;
+	}
 
 	if (!end->outgoing) {
 		end->outgoing = g_queue_new();
@@ -73,6 +101,12 @@ void lqn_link_sent(struct lqn_analysis *a, struct lqn_party *host, struct lqn_en
 void lqn_link_received(struct lqn_analysis *a, struct lqn_party *host, struct lqn_end *end, const struct lqn_event *ev)
 {
 	struct lqn_pending pending = { *ev, host, ev->receive.bytes };
+
+	if (lqn_end_is_outside(a, host, end, false)) {
+		give_up(a, host, end);
+		lqn_outside_received(a, host, end, ev);
+		return;
+	}
 
 	if (!end->pending) {
 		end->pending = g_queue_new();
@@ -149,15 +183,25 @@ void lqn_link_flush(struct lqn_analysis *a)
 {
 	for (guint i = 0; i < a->hosts->len; i++) {
 		struct lqn_party *host = a->hosts->pdata[i];
+		g_autoptr(GPtrArray) ends = g_ptr_array_new();
 		GHashTableIter iter;
 		gpointer value;
 
+		/* what is told may make others */
 		g_hash_table_iter_init(&iter, host->ends);
 		while (g_hash_table_iter_next(&iter, NULL, &value)) {
-			struct lqn_end *end = value;
+			if (((const struct lqn_end *) value)->pending) {
+				g_ptr_array_add(ends, value);
+			}
+		}
+		for (guint k = 0; k < ends->len; k++) {
+			struct lqn_end *end = ends->pdata[k];
 			struct lqn_pending *pending;
 
-			while (end->pending && (pending = g_queue_pop_head(end->pending)) != NULL) {
+			if (end->remote && lqn_end_is_outside(a, host, end, true)) {
+				give_up(a, host, end);
+			}
+			while ((pending = g_queue_pop_head(end->pending)) != NULL) {
 				lqn_order_push(a->order, pending->host, &pending->ev);
 				g_free(pending);
 			}

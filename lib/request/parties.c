@@ -321,6 +321,9 @@ int64_t lqn_actor_cpu_at(const struct lqn_actor *actor, int64_t ts)
 	const struct lqn_interval *interval;
 	guint begun = LQN_COUNT_UNTIL(actor->intervals, struct lqn_interval, begin, ts);
 
+	if (actor->unit->outside) {
+		return 0;	/* it runs elsewhere */
+	}
 	if (begun > 0) {
 		interval = &g_array_index(actor->intervals, struct lqn_interval, begun - 1);
 		if (ts <= interval->end) {
