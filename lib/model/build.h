@@ -157,6 +157,8 @@ void lqn_build_demands(struct lqn_build *build);
 void lqn_build_connections(struct lqn_build *build);
 /* loops.c: event loops with several requests in flight. */
 void lqn_build_loops(struct lqn_build *build);
+/* Of a client whose customers are connections of so many threads: what they compute is done by these, one thing at a time. */
+void lqn_build_client_loop(struct lqn_build *build, struct lqn_service *service, unsigned threads);
 /* clients.c: population and think time of reference tasks. */
 void lqn_build_clients(struct lqn_build *build);
 /* disks.c: devices as processors. */

@@ -28,10 +28,18 @@ struct customer {
 struct class {
 	GHashTable *customers;		/* thread, or connection of a loop -> struct customer; owned */
 	double response, gaps, square_gaps;	/* sums, s and s² */
+	double busy;			/* s of CPU time of loops in the gaps, summed */
 	guint n_gaps, paced;
 	/* of responses r, and periods p from one begin of a customer's to the next: sums, s and s² */
 	double r, p, rr, rp;
 };
+
+/* s for which a loop computes between the end of a customer's last cycle and the begin of this one: for others. */
+static double busy_in(const struct lqn_invocation *it, int64_t since)
+{
+	return it->origin == LQN_ORIGIN_LOOP && since < it->begin ?
+		(double) (lqn_actor_cpu_at(it->actor, it->begin) - lqn_actor_cpu_at(it->actor, since)) / 1e9 : 0;
+}
 
 static void add_cycle(const struct lqn_build *build, struct class *class, const struct lqn_invocation *it)
 {
@@ -48,6 +56,7 @@ static void add_cycle(const struct lqn_build *build, struct class *class, const 
 
 		class->gaps += p - r;
 		class->square_gaps += (p - r) * (p - r);
+		class->busy += busy_in(it, customer->last->end);
 		class->n_gaps++;
 		class->r += r;
 		class->p += p;
@@ -188,11 +197,28 @@ static bool has_common_pace(const GPtrArray *members, guint population)
 	return exposure <= 0 || time <= 0 || logs + members->len * log(time / exposure) < 0;
 }
 
+/* How many threads drive the customers, if these are more at a time than threads; else 0. */
+static unsigned loops_of(const struct lqn_service *service, double in_flight)
+{
+	g_autoptr(GHashTable) threads = g_hash_table_new(g_direct_hash, g_direct_equal);
+
+	for (guint i = 0; i < service->members->len; i++) {
+		const struct lqn_invocation *it = service->members->pdata[i];
+
+		if (it->origin != LQN_ORIGIN_LOOP) {
+			return 0;
+		}
+		g_hash_table_add(threads, it->actor);
+	}
+	return in_flight > g_hash_table_size(threads) ? g_hash_table_size(threads) : 0;
+}
+
 static void build_class(struct lqn_build *build, struct lqn_service *service, double wall)
 {
 	struct class class = { .customers = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free) };
 	struct lqn_task *task = service->task;
 	double n = service->members->len, population;
+	unsigned threads;
 
 	for (guint i = 0; i < service->members->len; i++) {
 		add_cycle(build, &class, service->members->pdata[i]);
@@ -219,6 +245,12 @@ static void build_class(struct lqn_build *build, struct lqn_service *service, do
 	}
 	task->multiplicity = (unsigned) population;
 	task->think = MAX(0, population * wall / n - task->response);
+	threads = task->kind == LQN_TASK_CLIENT && !service->outside ? loops_of(service, task->response * n / wall) : 0;
+	if (threads > 0) {
+		/* until the loop comes to it a customer waits, and does not think */
+		task->think = MAX(0, task->think - class.busy / MAX(class.n_gaps, 1u));
+		lqn_build_client_loop(build, service, threads);
+	}
 	g_hash_table_destroy(class.customers);
 }
 

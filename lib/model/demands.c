@@ -22,13 +22,40 @@
 #define NORMAL_95 1.96		/* standard deviations, for 95 % of a normal distribution */
 
 struct sums {
-	double cpu[2], send, delay[2], disk[2], paused, latency, lock_latency, service;
+	double cpu[2], send, delay[2], put_off[2], disk[2], paused, latency, lock_latency, service;
 	double square[2], square_service;
 	guint answered;
 };
 
+/*
+ * ns for which the thread was put off its CPU while another was idle, by phase: where the scheduler leaves a CPU idle it is not
+ * computing that is waited for. `reached`: thread -> until when it has been counted, for threads that have several in flight.
+ */
+static void add_put_off(struct sums *s, const struct lqn_invocation *it, GHashTable *reached)
+{
+	int64_t until = MAX(it->end, it->replied), *from = g_hash_table_lookup(reached, it->actor);
+	const GArray *intervals = it->actor->intervals;
+
+	if (!from) {
+		from = g_new0(int64_t, 1);
+		g_hash_table_insert(reached, it->actor, from);
+	}
+	*from = MAX(*from, it->begin);
+	for (guint i = LQN_COUNT_UNTIL(intervals, struct lqn_interval, begin, *from); i < intervals->len; i++) {
+		const struct lqn_interval *interval = &g_array_index(intervals, struct lqn_interval, i);
+
+		if (interval->begin >= until && !interval->preempted) {
+			break;		/* it has done, and waits for more */
+		}
+		until = MAX(until, interval->end);
+		s->put_off[it->replied > 0 && interval->begin >= it->replied] += interval->preempted ? (double) interval->idle : 0;
+	}
+	*from = MAX(*from, until);
+}
+
 static struct sums sum_up(const struct lqn_cluster *cluster)
 {
+	g_autoptr(GHashTable) reached = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
 	struct sums s = { 0 };
 
 	for (guint i = 0; i < cluster->members->len; i++) {
@@ -45,6 +72,7 @@ static struct sums sum_up(const struct lqn_cluster *cluster)
 		s.send += (double) it->send_cpu;
 		s.paused += (double) it->paused;
 		s.latency += (double) it->latency;
+		add_put_off(&s, it, reached);
 		s.lock_latency += (double) it->lock_latency;
 		if (!it->request || (it->replied > 0 && !it->request->fetch)) {
 			double service = (double) ((it->request ? it->replied : it->end) - it->begin);
@@ -190,7 +218,7 @@ static void fill(struct lqn_build *build, struct lqn_cluster *cluster)
 	struct lqn_entry *entry = cluster->entry;
 	struct sums s = sum_up(cluster);
 	double n = cluster->members->len, wall = (double) build->wall / 1e9;
-	double demand[2] = { s.cpu[0], s.cpu[1] + s.send }, delay[2] = { s.delay[0], s.delay[1] };
+	double demand[2] = { s.cpu[0], s.cpu[1] + s.send }, delay[2] = { s.delay[0], s.delay[1] + s.put_off[1] };
 
 	entry->has_phase2 = has_phase2(build, cluster, &s);
 	if (entry->has_phase2) {
@@ -204,7 +232,7 @@ static void fill(struct lqn_build *build, struct lqn_cluster *cluster)
 	if (service->busy_ns > 0) {
 		demand[0] += service->loose_ns * (s.cpu[0] + s.cpu[1] + s.send) / service->busy_ns;
 	}
-	delay[0] = (service->root ? 0 : delay[0]) + s.paused + s.latency + (cluster->locks->len > 0 ? 0 : s.lock_latency);
+	delay[0] = (service->root ? 0 : delay[0]) + s.put_off[0] + s.paused + s.latency + (cluster->locks->len > 0 ? 0 : s.lock_latency);
 	for (unsigned phase = 0; phase < 2; phase++) {
 		demand[phase] /= n * 1e9;
 		delay[phase] /= n * 1e9;

@@ -194,6 +194,37 @@ static void make_loop(struct lqn_build *build, struct lqn_service *service)
 	task->multiplicity = task->sched == LQN_SCHED_INF ? 1 : IN_FLIGHT_MAX;
 }
 
+void lqn_build_client_loop(struct lqn_build *build, struct lqn_service *service, unsigned threads)
+{
+	struct lqn_task *task = service->task, *loop;
+	g_autofree char *wanted = g_strdup_printf("%s_loop", task->name);
+
+	loop = lqn_processor_add_task(task->processor, lqn_build_name(build, wanted), LQN_TASK_LOOP, LQN_SCHED_FCFS, threads);
+	loop->service = g_strdup(task->service);
+	loop->utilization = task->utilization;
+	loop->throughput = task->throughput;
+	task->utilization = 0;
+	for (guint i = 0; i < service->clusters->len; i++) {
+		struct lqn_entry *entry = ((struct lqn_cluster *) service->clusters->pdata[i])->entry;
+		g_autofree char *name = entry ? g_strdup_printf("%s_loop", entry->name) : NULL;
+
+		if (!entry) {
+			continue;
+		}
+		entry->loop = lqn_task_add_entry(loop, lqn_build_name(build, name));
+		entry->loop->label = g_strdup_printf("computing of %s", entry->name);
+		entry->loop->invocations = entry->invocations;
+		entry->loop->throughput = entry->throughput;
+		entry->loop->phase[0].demand = entry->phase[0].demand;
+		/* how it varies is of the thread's odd jobs as well, of which one holds up many cycles in few seconds: not told */
+		entry->loop->phase[0].demand_cvsq = -1;
+		entry->loop->phase[0].demand_ci = entry->phase[0].demand_ci;
+		entry->phase[0].demand = LQN_NEXT_TO_NOTHING;
+		entry->phase[0].demand_cvsq = entry->phase[0].demand_ci = -1;
+		lqn_entry_add_call(entry, 0, entry->loop, LQN_SYNC, 1);
+	}
+}
+
 void lqn_build_loops(struct lqn_build *build)
 {
 	for (guint i = 0; i < build->services->len; i++) {

@@ -105,7 +105,7 @@ struct lqn_invocation {
 	int64_t replied;			/* end of the reply's send; 0: not */
 	int64_t cpu[2], send_cpu;		/* by phase; of the reply's send */
 	int64_t delay[2];			/* asleep, by phase */
-	int64_t paused;				/* its thread waited, but for no answer: for a timer, or what is not traced */
+	int64_t paused;				/* its thread waited, but for no answer: for a timer, another process, or what is not traced */
 	int64_t left_at;			/* since then nobody works on it, nor is an answer waited for; 0: not so */
 	uint32_t pauses;			/* in which the thread was free for other requests */
 	bool left_free;				/* since left_at it is */
@@ -201,6 +201,7 @@ struct lqn_actor {
 	bool woke_from_sleep, absolute;
 	bool waits_for_word;		/* just now, and the word is no lock */
 	int64_t came_at;		/* when it last began to wait for a word */
+	int64_t let_go_at;		/* when another process of its service last woke it */
 	int64_t awake_at, awake_cpu;	/* end of that sleep, and the CPU clock then */
 	struct lqn_arc *pending_request;	/* a waker in another process has left it a request … */
 	struct lqn_invocation *pending_reply;	/* … or an answer */

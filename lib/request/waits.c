@@ -486,6 +486,19 @@ void lqn_on_futex_block(struct lqn_analysis *a, struct lqn_party *host, const st
 	}
 }
 
+/*
+ * What processes of one service wait for among each other, in words of their own, is no lock that could be named (the semaphores of
+ * PostgreSQL's processes are for all of its locks); it takes the request's time all the same.
+ */
+static void waited_for_peer(const struct lqn_actor *actor)
+{
+	struct lqn_invocation *current = actor->current;
+
+	if (current && !(current->tail_of && !current->into)) {
+		lqn_final(current)->paused += actor->call_blocked;
+	}
+}
+
 void lqn_on_futex_wait(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
 {
 	struct lqn_actor *actor = lqn_party_actor(host, ev->futex_wait.thread);
@@ -494,6 +507,9 @@ void lqn_on_futex_wait(struct lqn_analysis *a, struct lqn_party *host, const str
 	actor->waits_for_word = false;
 	if (lqn_word_is_lock(word)) {
 		waited_for_lock(actor, word->id, got_lock(actor, word, ev), ev);
+	}
+	if (actor->let_go_at >= ev->futex_wait.begin && actor->last.call_begin == ev->futex_wait.begin) {
+		waited_for_peer(actor);
 	}
 	if (actor->pending_request) {
 		struct lqn_arc *request = actor->pending_request;
@@ -548,7 +564,11 @@ void lqn_on_futex_wake(struct lqn_analysis *a, struct lqn_party *host, const str
 	}
 	waiter = ev->futex_wake.woken ? lqn_party_actor(host, ev->futex_wake.woken) : would_wake(host, actor, word);
 	if (!waiter || waiter->unit == actor->unit || lqn_service_name(waiter) == lqn_service_name(actor)) {
-		return;		/* workers of one service wake each other for locks, not to be served */
+		/* workers of one service wake each other for locks, not to be served */
+		if (ev->futex_wake.woken && waiter->unit != actor->unit) {
+			waiter->let_go_at = ev->futex_wake.begin;
+		}
+		return;
 	}
 	if (asks(host, actor, waiter)) {
 		struct lqn_invocation *current = lqn_final(begin_asking(a, actor, ev->futex_wake.begin,

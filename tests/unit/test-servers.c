@@ -218,6 +218,97 @@ START_TEST(customers_are_as_many_as_at_once)
 }
 END_TEST
 
+/* A generator with a connection to each of two servers asks both, and then takes the answers. */
+START_TEST(what_a_loop_of_customers_computes_is_done_by_its_thread)
+{
+	const struct lqn_task *loop;
+	const struct lqn_entry *cycle;
+
+	start();
+	talk_process(&t, CHILD, "server");
+	talk_connect(&t, CLIENT, 5, SERVER, 7);
+	talk_connect(&t, CLIENT, 6, CHILD, 7);
+	talk_await(&t, SERVER, "recvfrom", 7);
+	talk_await(&t, CHILD, "recvfrom", 7);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 20);
+		talk_send(&t, CLIENT, "sendto", 5, SERVER, "recvfrom");
+		talk_work(&t, 20);
+		talk_send(&t, CLIENT, "sendto", 6, CHILD, "recvfrom");
+		talk_await(&t, CLIENT, "recvfrom", 5);
+		talk_work(&t, 50);
+		talk_reply(&t, SERVER, 7, CLIENT);
+		talk_await(&t, CLIENT, "recvfrom", 6);
+		talk_work(&t, 50);
+		talk_reply(&t, CHILD, 7, CLIENT);
+	}
+	model = talk_finish(&t, NULL);
+	expect_clients("client", 2);
+	loop = talk_task(model, "client_loop");
+	ck_assert_ptr_nonnull(loop);
+	ck_assert_int_eq(loop->kind, LQN_TASK_LOOP);
+	ck_assert_uint_eq(loop->multiplicity, 1);
+	cycle = talk_entry(model, "client");
+	ck_assert_double_lt(cycle->phase[0].demand, 1e-6);
+	near(talk_calls(cycle, loop->entries->pdata[0], LQN_SYNC), 1);
+	near(((const struct lqn_entry *) loop->entries->pdata[0])->phase[0].demand, 22e-6);
+	lqn_model_free(model);
+}
+END_TEST
+
+/* Two processes of one service: the second waits in a word of its own, until the first lets it go on. */
+START_TEST(what_processes_of_a_service_wait_for_among_each_other_is_a_delay)
+{
+	start();
+	talk_process(&t, CHILD, "server");
+	talk_process(&t, CLIENT_2, "client");
+	talk_connect(&t, CLIENT, 5, SERVER, 7);
+	talk_connect(&t, CLIENT_2, 5, CHILD, 7);
+	talk_await(&t, SERVER, "recvfrom", 7);
+	talk_await(&t, CHILD, "recvfrom", 7);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 30);
+		talk_request(&t, CLIENT, 5, SERVER);
+		talk_request(&t, CLIENT_2, 5, CHILD);
+		talk_work(&t, 20);
+		talk_futex_wait(&t, CHILD, 8192);
+		talk_work(&t, 60);
+		talk_futex_wake(&t, SERVER, 12288, CHILD);
+		talk_reply(&t, SERVER, 7, CLIENT);
+		talk_work(&t, 10);
+		talk_reply(&t, CHILD, 7, CLIENT_2);
+		talk_sleep(&t, CLIENT, 200);
+		talk_sleep(&t, CLIENT_2, 50);
+	}
+	model = talk_finish(&t, NULL);
+	/* of every other request */
+	near(talk_entry(model, "server")->phase[0].think, 30e-6);
+	lqn_model_free(model);
+}
+END_TEST
+
+/* Another has its CPU for 40 us, and other CPUs are idle. */
+START_TEST(who_is_off_the_cpu_beside_an_idle_one_is_delayed)
+{
+	start();
+	talk_connect(&t, CLIENT, 5, SERVER, 7);
+	talk_await(&t, SERVER, "recvfrom", 7);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 10);
+		talk_request(&t, CLIENT, 5, SERVER);
+		talk_work(&t, 30);
+		feed(t.feed, "%ld c%d sw %d>99 R\n%ld c%d sw 99>%d S", t.now, SERVER, SERVER, t.now + 40, SERVER, SERVER);
+		talk_work(&t, 60);
+		talk_reply(&t, SERVER, 7, CLIENT);
+		talk_sleep(&t, CLIENT, 300);
+	}
+	model = talk_finish(&t, NULL);
+	near(talk_entry(model, "server")->phase[0].think, 40e-6);
+	near(talk_entry(model, "server")->phase[0].demand, 52e-6);
+	lqn_model_free(model);
+}
+END_TEST
+
 /* The thread sleeps until a time of the clock. */
 static void sleep_until(int thread, long us)
 {
@@ -334,5 +425,6 @@ END_TEST
 
 SUITE("servers", a_greeting_is_no_request, who_answers_before_the_end_of_the_request_has_read_it,
 	an_answer_of_two_messages_is_one, what_a_process_sends_itself_is_no_call, deliveries_of_a_broker_are_asynchronous,
-	customers_are_as_many_as_at_once, sleeps_until_a_time_are_not_yet_an_open_source, a_source_that_keeps_its_pace_is_open,
+	customers_are_as_many_as_at_once, what_a_loop_of_customers_computes_is_done_by_its_thread,
+	what_processes_of_a_service_wait_for_among_each_other_is_a_delay, who_is_off_the_cpu_beside_an_idle_one_is_delayed, sleeps_until_a_time_are_not_yet_an_open_source, a_source_that_keeps_its_pace_is_open,
 	a_process_for_each_connection_is_no_pool, disks_and_sleeps_after_the_reply_are_of_the_second_phase)
