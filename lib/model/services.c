@@ -79,26 +79,36 @@ static gint by_name(gconstpointer a, gconstpointer b)
 	return order ? order : (int) x->host->number - (int) y->host->number;
 }
 
+/* A process that serves and asks has its CPU time counted once, as that of who serves. */
+static bool counts(const struct lqn_service *service, const struct lqn_service *other, const struct lqn_unit *unit)
+{
+	return g_hash_table_contains(service->units, unit) && !(service->root && other && g_hash_table_contains(other->units, unit));
+}
+
+static double busy_of(const struct lqn_service *service, const struct lqn_service *counting, const struct lqn_service *other)
+{
+	double busy = 0;
+
+	for (guint i = 0; i < service->members->len; i++) {
+		const struct lqn_invocation *it = service->members->pdata[i];
+
+		busy += counts(counting, other, it->actor->unit) ? (double) (it->cpu[0] + it->cpu[1] + it->send_cpu) : 0;
+	}
+	return busy;
+}
+
 /* CPU time in the window, and of it what belongs to no invocation. */
 static void count_cpu(struct lqn_build *build, struct lqn_service *service)
 {
+	const struct lqn_service *other = twin(build, service);
 	GPtrArray *actors = service->host->by_age;
 
 	for (guint i = 0; i < actors->len; i++) {
 		struct lqn_actor *actor = actors->pdata[i];
 
-		if (g_hash_table_contains(service->units, actor->unit)) {
-			service->cpu_ns += lqn_build_cpu_of(build, actor);
-		}
+		service->cpu_ns += counts(service, other, actor->unit) ? (double) lqn_build_cpu_of(build, actor) : 0;
 	}
-	service->loose_ns = service->cpu_ns;
-	for (guint i = 0; i < build->services->len; i++) {
-		struct lqn_service *other = build->services->pdata[i];
-
-		if (other == service || other == twin(build, service)) {
-			service->loose_ns -= other->busy_ns;
-		}
-	}
+	service->loose_ns = service->cpu_ns - busy_of(service, service, other) - (other ? busy_of(other, service, other) : 0);
 }
 
 /* Cycles that a server makes beside serving, a few of them: not a client. */
@@ -157,11 +167,6 @@ void lqn_build_services(struct lqn_build *build)
 		}
 	}
 	for (guint i = 0; i < build->services->len; i++) {
-		struct lqn_service *service = build->services->pdata[i], *other = twin(build, service);
-
-		/* a process that serves and asks has its CPU time counted once */
-		if (!service->root || !other) {
-			count_cpu(build, service);
-		}
+		count_cpu(build, build->services->pdata[i]);
 	}
 }

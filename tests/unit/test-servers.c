@@ -256,6 +256,45 @@ START_TEST(what_a_loop_of_customers_computes_is_done_by_its_thread)
 }
 END_TEST
 
+/* Both are called `server`: the one asks, and computes between its requests, the other serves. */
+START_TEST(programs_of_one_name_that_serve_and_ask_have_their_own_cpu_time)
+{
+	const struct lqn_task *asks = NULL, *serves = NULL;
+
+	talk_start(&t);
+	talk_process(&t, CLIENT, "server");
+	talk_process(&t, SERVER, "server");
+	talk_connect(&t, CLIENT, 5, SERVER, 7);
+	talk_await(&t, SERVER, "recvfrom", 7);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_sleep(&t, CLIENT, 200);
+		talk_work(&t, 30);
+		talk_request(&t, CLIENT, 5, SERVER);
+		talk_work(&t, 90);
+		talk_reply(&t, SERVER, 7, CLIENT);
+		talk_work(&t, 40);
+	}
+	model = talk_finish(&t, NULL);
+	for (guint i = 0; i < model->processors->len; i++) {
+		const struct lqn_processor *processor = model->processors->pdata[i];
+
+		for (guint k = 0; k < processor->tasks->len; k++) {
+			const struct lqn_task *task = processor->tasks->pdata[k];
+
+			asks = task->kind == LQN_TASK_CLIENT ? task : asks;
+			serves = task->kind == LQN_TASK_SERVER ? task : serves;
+		}
+	}
+	ck_assert_ptr_nonnull(asks);
+	ck_assert_ptr_nonnull(serves);
+	near(((const struct lqn_entry *) asks->entries->pdata[0])->phase[0].demand, 72e-6);
+	near(((const struct lqn_entry *) serves->entries->pdata[0])->phase[0].demand, 92e-6);
+	near(asks->utilization / asks->throughput, 72e-6);
+	near(serves->utilization / serves->throughput, 92e-6);
+	lqn_model_free(model);
+}
+END_TEST
+
 /* Two processes of one service: the second waits in a word of its own, until the first lets it go on. */
 START_TEST(what_processes_of_a_service_wait_for_among_each_other_is_a_delay)
 {
@@ -426,5 +465,6 @@ END_TEST
 SUITE("servers", a_greeting_is_no_request, who_answers_before_the_end_of_the_request_has_read_it,
 	an_answer_of_two_messages_is_one, what_a_process_sends_itself_is_no_call, deliveries_of_a_broker_are_asynchronous,
 	customers_are_as_many_as_at_once, what_a_loop_of_customers_computes_is_done_by_its_thread,
+	programs_of_one_name_that_serve_and_ask_have_their_own_cpu_time,
 	what_processes_of_a_service_wait_for_among_each_other_is_a_delay, who_is_off_the_cpu_beside_an_idle_one_is_delayed, sleeps_until_a_time_are_not_yet_an_open_source, a_source_that_keeps_its_pace_is_open,
 	a_process_for_each_connection_is_no_pool, disks_and_sleeps_after_the_reply_are_of_the_second_phase)
