@@ -48,6 +48,7 @@ static void (*const handlers[LQN_REC_COUNT])(struct lqn_step *step) = {
 	[LQN_REC_STATE_IRQ] = lqn_step_state_irq,
 	[LQN_REC_SPAN_BEGIN] = lqn_step_span,
 	[LQN_REC_SPAN_END] = lqn_step_span,
+	[LQN_REC_SPAN_MESSAGE] = lqn_step_span_message,
 	[LQN_REC_OTHER] = lqn_step_mark,
 };
 
@@ -142,11 +143,16 @@ static void handle_other(struct lqn_causal *c, struct lqn_record *rec)
 	g_free(rec->text);
 }
 
+static bool is_of_span(const struct lqn_record *rec)
+{
+	return rec->type == LQN_REC_SPAN_BEGIN || rec->type == LQN_REC_SPAN_END ||
+		rec->type == LQN_REC_SPAN_MESSAGE;
+}
+
 /* True for what needs no CPU's thread, and of which nothing follows from its order. */
 static bool is_of_other_layer(const struct lqn_record *rec)
 {
-	return rec->type == LQN_REC_OTHER || rec->type == LQN_REC_SPAN_BEGIN ||
-		rec->type == LQN_REC_SPAN_END;
+	return rec->type == LQN_REC_OTHER || is_of_span(rec);
 }
 
 /* Takes a record in its turn. */
@@ -155,7 +161,7 @@ static void take(void *payload, struct lqn_record *rec)
 	struct lqn_causal *c = payload;
 
 	c->latest = rec->ts;
-	if (c->first == INT64_MIN && rec->type != LQN_REC_SPAN_BEGIN && rec->type != LQN_REC_SPAN_END) {
+	if (c->first == INT64_MIN && !is_of_span(rec)) {
 		c->first = c->now = rec->ts;
 		c->host.idle_since = rec->ts;
 		lqn_causal_take_in_snapshot(c);

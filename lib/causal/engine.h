@@ -178,6 +178,7 @@ void lqn_causal_mark(struct lqn_causal *causal, const struct lqn_thread *thread,
 
 /* spans.c: what programs tell of their requests */
 void lqn_step_span(struct lqn_step *step);
+void lqn_step_span_message(struct lqn_step *step);
 void lqn_step_state_namespace(struct lqn_step *step);
 /* The thread is no more: the numbers that it had inside are nobody's. */
 void lqn_causal_forget_inside(struct lqn_causal *causal, const struct lqn_thread *thread);

@@ -144,3 +144,15 @@ void lqn_step_span(struct lqn_step *step)
 	ev.span.service = rec->text && rec->span.service ? rec->text + rec->span.service : "";
 	lqn_causal_emit(step->causal, &ev);
 }
+
+void lqn_step_span_message(struct lqn_step *step)
+{
+	const struct lqn_record *rec = step->rec;
+	struct lqn_event ev = { .type = LQN_EV_SPAN_MESSAGE };
+
+	ev.span_message.trace = rec->span.trace;
+	ev.span_message.span = rec->span.span;
+	ev.span_message.message = rec->span.message;
+	ev.span_message.at = rec->ts;
+	lqn_causal_emit(step->causal, &ev);
+}

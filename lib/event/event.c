@@ -317,6 +317,13 @@ static const struct lqn_event_field span_fields[] = {
 	STR(span, service),
 };
 
+static const struct lqn_event_field span_message_fields[] = {
+	U64(span_message, trace, 0),
+	U64(span_message, span, 0),
+	U64(span_message, message, 0),
+	TIME(span_message, at, 0),
+};
+
 static const struct lqn_event_field loss_fields[] = {
 	TIME(loss, begin, 0),
 	AFTER(loss, end, 0, 0),
@@ -395,6 +402,7 @@ static const struct lqn_event_class classes[] = {
 	[LQN_EV_ACCEPT] = CLASS(accept),
 	[LQN_EV_MARK] = CLASS(mark),
 	[LQN_EV_SPAN] = CLASS(span),
+	[LQN_EV_SPAN_MESSAGE] = CLASS(span_message),
 	[LQN_EV_LOSS] = CLASS(loss),
 	[LQN_EV_CPU] = CLASS(cpu),
 	[LQN_EV_INTERRUPT] = CLASS(interrupt),

@@ -43,6 +43,7 @@ enum lqn_event_type {
 	LQN_EV_INTERRUPTED,
 	LQN_EV_PACKET,
 	LQN_EV_IO,
+	LQN_EV_SPAN_MESSAGE,
 	LQN_EV_SUMMARY,
 	LQN_EV_COUNT
 };
@@ -246,6 +247,11 @@ struct lqn_event {
 			uint32_t evidence;		/* enum lqn_evidence: of thread or process */
 			const char *name, *service;
 		} span;
+		/* a span that has begun has received one more message */
+		struct {
+			uint64_t trace, span, message;	/* as of a span */
+			int64_t at;
+		} span_message;
 		struct {
 			int64_t begin, end;	/* nothing that spans any of it can be trusted */
 			uint64_t count;

@@ -126,6 +126,7 @@ void lqn_record_init(struct lqn_record *rec, const struct lqn_layout_event *ev)
 		break;
 	case LQN_REC_SPAN_BEGIN:
 	case LQN_REC_SPAN_END:
+	case LQN_REC_SPAN_MESSAGE:
 		rec->span.pid = rec->span.tid = -1;
 		break;
 	case LQN_REC_STATE_PROCESS:

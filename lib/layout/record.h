@@ -38,6 +38,7 @@ enum lqn_record_type {
 	LQN_REC_STATE_IRQ,	/* irq: the name of an interrupt's device */
 	LQN_REC_SPAN_BEGIN,	/* span, text = name, service; of a program, not the kernel */
 	LQN_REC_SPAN_END,	/* span */
+	LQN_REC_SPAN_MESSAGE,	/* span; one more message that it has received */
 	LQN_REC_OTHER,		/* an event without a meaning to the engine: it may be a mark */
 	LQN_REC_COUNT
 };

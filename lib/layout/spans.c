@@ -64,9 +64,17 @@ static const struct lqn_layout_field file_end[] = {
 	END
 };
 
+static const struct lqn_layout_field file_message[] = {
+	ID("trace_id", trace),
+	ID("span_id", span),
+	KEY("message"),
+	END
+};
+
 static const struct lqn_layout_event spans[] = {
 	{ "span:begin", LQN_REC_SPAN_BEGIN, 0, file_begin },
 	{ "span:end", LQN_REC_SPAN_END, 0, file_end },
+	{ "span:message", LQN_REC_SPAN_MESSAGE, 0, file_message },
 	{ "otel:span_start", LQN_REC_SPAN_BEGIN, 0, begin },
 	{ "otel:span_end", LQN_REC_SPAN_END, 0, end },
 	{ "opentelemetry:start_span", LQN_REC_SPAN_BEGIN, 0, begin },

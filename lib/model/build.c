@@ -257,6 +257,10 @@ static void note_spans(struct lqn_build *build)
 		lqn_build_note(build, "spans: %" G_GUINT64_FORMAT " have no end, %" G_GUINT64_FORMAT " no begin, %" G_GUINT64_FORMAT
 			" have the ids of another that was open", counts.unfinished, counts.headless, counts.repeated);
 	}
+	if (counts.unlinked > 0) {
+		lqn_build_note(build, "spans: %" G_GUINT64_FORMAT " of their messages are left out: of spans that are not open, or too many at a time",
+			counts.unlinked);
+	}
 }
 
 /* What a CPU did after the end of its own stream nobody knows. */

@@ -30,6 +30,7 @@ static const uint8_t bodies[LQN_REC_COUNT] = {
 	[LQN_REC_STATE_IRQ] = MEMBER(irq),
 	[LQN_REC_SPAN_BEGIN] = MEMBER(span),
 	[LQN_REC_SPAN_END] = MEMBER(span),
+	[LQN_REC_SPAN_MESSAGE] = MEMBER(span),
 };
 
 const struct lqn_records_head lqn_records_head = {

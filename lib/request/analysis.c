@@ -226,7 +226,7 @@ static void deliver(struct lqn_analysis *a, struct lqn_party *party, const struc
 	if (a->keep.held >= a->keep.limit) {
 		lqn_keep_within(a);
 	}
-	if (ev->type != LQN_EV_SPAN) {
+	if (ev->type != LQN_EV_SPAN && ev->type != LQN_EV_SPAN_MESSAGE) {
 		party->end = MAX(party->end, ev->ts);
 	}
 	if (ev->type < LQN_EV_COUNT && at_once[ev->type]) {

@@ -35,7 +35,7 @@ struct lqn_order {
 
 enum action {
 	ON_WAIT, ON_SEND, ON_RECEIVE, ON_SLEEP, ON_AWAKE, ON_DISK, ON_FUTEX_BLOCK, ON_FUTEX_WAIT, ON_FUTEX_WAKE,
-	ON_END, ON_SPAN, ON_SPAN_END, ON_CHAIN_BLOCK, ON_CHAIN_WAKE, ON_CHAIN_END,
+	ON_END, ON_SPAN, ON_SPAN_MESSAGE, ON_SPAN_END, ON_CHAIN_BLOCK, ON_CHAIN_WAKE, ON_CHAIN_END,
 };
 
 static const struct {
@@ -55,6 +55,7 @@ static const struct {
 	[ON_CHAIN_BLOCK] = { 1, lqn_on_chain_block },
 	[ON_CHAIN_WAKE] = { 1, lqn_on_chain_wake },
 	[ON_SPAN] = { 2, lqn_on_span },
+	[ON_SPAN_MESSAGE] = { 2, lqn_on_span_message },
 	[ON_SPAN_END] = { 2, lqn_on_span_end },
 	[ON_END] = { 3, lqn_on_end },
 };
@@ -456,6 +457,9 @@ void lqn_order_push(struct lqn_order *order, struct lqn_party *host, const struc
 		host->keep->lag = LQN_SPAN_DELAY + LQN_SPAN_PATIENCE;
 		push(order, host, take_slot(order, &span), ev->span.begin ? ON_SPAN : ON_SPAN_END,
 			ev->span.at + (ev->span.begin ? 0 : LQN_SPAN_DELAY));
+		break;
+	case LQN_EV_SPAN_MESSAGE:
+		push(order, host, take_slot(order, ev), ON_SPAN_MESSAGE, ev->span_message.at);
 		break;
 	case LQN_EV_DISK:
 		push(order, host, take_slot(order, ev), ON_DISK, ev->disk.end);

@@ -14,6 +14,7 @@ struct lqn_span {
 	struct lqn_span_key key;	/* first: it is the tables' key */
 	uint64_t parent;		/* 0: none */
 	uint64_t message;		/* 0: not told */
+	GArray *more;			/* uint64_t: further messages; owned by who holds the span; NULL: none */
 	uint64_t thread, end_thread;	/* 0: not told */
 	int64_t begin, end;
 	uint32_t pid;			/* 0: not told */
@@ -38,6 +39,7 @@ struct lqn_spans {
 	struct lqn_span_clock clock;
 	struct lqn_span_counts counts;
 	int64_t ahead;			/* by which the times of spans are corrected, ns */
+	uint32_t more;			/* further messages of all spans that are held */
 };
 
 /* What the span itself says of whose work it is: threads, or the process; else no more than the host. */

@@ -19,6 +19,7 @@
 #include "span-join.h"
 
 #define OPEN_MAX (1u << 17)	/* begun, not ended; more are not taken in */
+#define MORE_MAX (1u << 20)	/* further messages of spans that are open; those beyond are not told of */
 #define LEARN 64		/* spans whose lags are looked at before the first is joined … */
 #define LEARN_ON 8		/* … and after that of one in so many */
 #define VOTES 16		/* spans by which a service is known if three quarters of them agree … */
@@ -62,6 +63,22 @@ static gboolean equal_key(gconstpointer a, gconstpointer b)
 	return x->trace == y->trace && x->span == y->span;
 }
 
+static void forget_more(struct lqn_spans *spans, struct lqn_span *span)
+{
+	if (span->more) {
+		spans->more -= span->more->len;
+		g_clear_pointer(&span->more, g_array_unref);
+	}
+}
+
+static void span_free(gpointer data)
+{
+	struct lqn_span *span = data;
+
+	g_clear_pointer(&span->more, g_array_unref);
+	g_free(span);
+}
+
 static void service_free(gpointer data)
 {
 	struct service *service = data;
@@ -74,6 +91,9 @@ static void trace_free(gpointer data)
 {
 	struct trace *trace = data;
 
+	for (guint i = 0; i < trace->ended->len; i++) {
+		g_clear_pointer(&g_array_index(trace->ended, struct lqn_span, i).more, g_array_unref);
+	}
 	g_array_free(trace->ended, TRUE);
 	g_free(trace);
 }
@@ -82,7 +102,7 @@ struct lqn_spans *lqn_spans_new(void)
 {
 	struct lqn_spans *spans = g_new0(struct lqn_spans, 1);
 
-	spans->open = g_hash_table_new_full(hash_key, equal_key, NULL, g_free);
+	spans->open = g_hash_table_new_full(hash_key, equal_key, NULL, span_free);
 	spans->traces = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, trace_free);
 	g_queue_init(&spans->waiting);
 	spans->services = g_hash_table_new_full(hash_key, equal_key, NULL, service_free);
@@ -246,7 +266,13 @@ static void tell_message(struct lqn_analysis *a, const struct lqn_span *span, st
 		span->message ? span->message : sent ? span->key.span : span->parent, span->begin + a->spans->ahead,
 		span->end + a->spans->ahead, work, sent, span->evidence == LQN_CERTAIN };
 
-	if (sent || (span->kind == LQN_SPAN_CONSUMER && (span->parent || span->message))) {
+	if (sent || (span->kind == LQN_SPAN_CONSUMER && (span->message || (span->parent && !span->more)))) {
+		g_array_append_val(a->told, told);
+		lqn_keep_add(&a->keep, sizeof(told));
+	}
+	for (guint i = 0; span->more && i < span->more->len; i++) {
+		told.trace = LQN_TOLD_BY_NAME;
+		told.span = g_array_index(span->more, uint64_t, i);
 		g_array_append_val(a->told, told);
 		lqn_keep_add(&a->keep, sizeof(told));
 	}
@@ -265,6 +291,7 @@ static void join_trace(struct lqn_analysis *a, struct trace *trace)
 			g_hash_table_insert(joined, &span->key, it);
 			tell_message(a, span, it);
 		}
+		forget_more(a->spans, span);
 	}
 	g_array_set_size(trace->ended, 0);
 }
@@ -355,11 +382,30 @@ void lqn_on_span(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 	span->host = (uint16_t) host->number;
 	span->name = ev->span.name;
 	span->service = *ev->span.service ? ev->span.service : NULL;
+	if (g_hash_table_contains(a->spans->open, &span->key)) {
+		forget_more(a->spans, g_hash_table_lookup(a->spans->open, &span->key));
+	}
 	if (g_hash_table_replace(a->spans->open, span, span)) {
 		trace_of(a->spans, span->key.trace)->open++;
 	} else {
 		a->spans->counts.repeated++;
 	}
+}
+
+void lqn_on_span_message(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
+{
+	struct lqn_span_key key = { ev->span_message.trace, ev->span_message.span };
+	struct lqn_span *span = g_hash_table_lookup(a->spans->open, &key);
+
+	if (!span || a->spans->more >= MORE_MAX) {
+		a->spans->counts.unlinked++;
+		return;
+	}
+	if (!span->more) {
+		span->more = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	}
+	g_array_append_val(span->more, ev->span_message.message);
+	a->spans->more++;
 }
 
 void lqn_on_span_end(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
@@ -383,6 +429,7 @@ void lqn_on_span_end(struct lqn_analysis *a, struct lqn_party *host, const struc
 	trace = trace_of(a->spans, key.trace);
 	trace->open--;
 	g_array_append_vals(trace->ended, span, 1);
+	span->more = NULL;
 	g_hash_table_remove(a->spans->open, &key);
 	if (!trace->waits) {
 		trace->waits = true;

@@ -17,6 +17,7 @@ struct lqn_span_counts {
 	uint64_t inferred;		/* … of a process, or a service, with whose work they overlap best */
 	uint64_t unfinished, headless;	/* without an end; ends without a begin */
 	uint64_t repeated;		/* begun again with the same ids while they were open */
+	uint64_t unlinked;		/* messages of no span that was open, or too many at a time */
 	int64_t ahead_min, ahead_max;	/* ns; the kernel's clock against theirs; min > max: not known */
 };
 
@@ -31,6 +32,9 @@ void lqn_spans_free(struct lqn_spans *spans);
 /* A span begins; LQN_SPAN_DELAY after one has ended. In order of time. */
 void lqn_on_span(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 void lqn_on_span_end(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
+
+/* One that has begun has received a message besides. */
+void lqn_on_span_message(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 
 /* Joins those whose service is not known yet, as well as can be. */
 void lqn_spans_flush(struct lqn_analysis *analysis);

@@ -45,7 +45,7 @@ void lqn_jaeger_process(const struct lqn_span_place *place, json_object *process
 	take_tags(place, lqn_json_member(process, "tags", NULL), origin);
 }
 
-static void take_references(struct lqn_file_span *span, json_object *list)
+static void take_references(const struct lqn_span_place *place, struct lqn_file_span *span, json_object *list)
 {
 	size_t n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
 
@@ -59,11 +59,7 @@ static void take_references(struct lqn_file_span *span, json_object *list)
 		}
 		/* a reference to another trace is a link, no parent */
 		if (high != span->trace_high || low != span->trace_low) {
-			if (span->link == 0) {
-				span->link_high = high;
-				span->link_low = low;
-				span->link = id;
-			}
+			lqn_span_set_link(place->set, span, high, low, id);
 		} else if (span->parent == 0) {
 			span->parent = id;
 		}
@@ -79,7 +75,7 @@ bool lqn_jaeger_span(const struct lqn_span_place *place, json_object *object, co
 	lqn_json_id(lqn_json_member(object, "traceID", NULL), &span.trace_high, &span.trace_low);
 	lqn_json_id(lqn_json_member(object, "spanID", NULL), NULL, &span.id);
 	lqn_json_id(lqn_json_member(object, "parentSpanID", NULL), NULL, &span.parent);
-	take_references(&span, lqn_json_member(object, "references", NULL));
+	take_references(place, &span, lqn_json_member(object, "references", NULL));
 	span.begin = lqn_json_time(lqn_json_member(object, "startTime", NULL), NS_PER_US);
 	if (!duration) {
 		span.end = 0;

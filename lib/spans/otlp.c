@@ -55,13 +55,20 @@ static uint8_t kind_of(json_object *value)
 	return lqn_json_number(value, &number) && number < LQN_SPAN_KINDS ? (uint8_t) number : LQN_SPAN_UNSPECIFIED;
 }
 
-/* The first one: of a batch of messages the others are not told of. */
-static void take_link(json_object *list, struct lqn_file_span *span)
+/* One, or one for each of a batch of messages. */
+static void take_links(const struct lqn_span_place *place, json_object *list, struct lqn_file_span *span)
 {
-	json_object *link = json_object_is_type(list, json_type_array) ? json_object_array_get_idx(list, 0) : NULL;
+	size_t n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
 
-	lqn_json_id(lqn_json_member(link, "traceId", "trace_id"), &span->link_high, &span->link_low);
-	lqn_json_id(lqn_json_member(link, "spanId", "span_id"), NULL, &span->link);
+	for (size_t i = 0; i < n; i++) {
+		json_object *link = json_object_array_get_idx(list, i);
+		uint64_t high, low, id;
+
+		if (lqn_json_id(lqn_json_member(link, "traceId", "trace_id"), &high, &low) &&
+				lqn_json_id(lqn_json_member(link, "spanId", "span_id"), NULL, &id)) {
+			lqn_span_set_link(place->set, span, high, low, id);
+		}
+	}
 }
 
 bool lqn_otlp_span(const struct lqn_span_place *place, json_object *object)
@@ -76,6 +83,6 @@ bool lqn_otlp_span(const struct lqn_span_place *place, json_object *object)
 	span.kind = kind_of(lqn_json_member(object, "kind", NULL));
 	span.name = lqn_json_text(place, lqn_json_member(object, "name", NULL));
 	take_attributes(place, lqn_json_member(object, "attributes", NULL), &span);
-	take_link(lqn_json_member(object, "links", NULL), &span);
+	take_links(place, lqn_json_member(object, "links", NULL), &span);
 	return lqn_span_add(place, &span);
 }

@@ -31,6 +31,7 @@ void lqn_span_set_init(struct lqn_span_set *set)
 {
 	memset(set, 0, sizeof(*set));
 	set->spans = g_array_new(FALSE, FALSE, sizeof(struct lqn_file_span));
+	set->links = g_array_new(FALSE, FALSE, sizeof(struct lqn_span_link));
 	set->moments = g_array_new(FALSE, FALSE, sizeof(struct lqn_span_moment));
 	set->files = g_ptr_array_new_with_free_func(g_free);
 	set->texts = g_string_chunk_new(4096);
@@ -40,6 +41,7 @@ void lqn_span_set_init(struct lqn_span_set *set)
 void lqn_span_set_clear(struct lqn_span_set *set)
 {
 	g_array_free(set->spans, TRUE);
+	g_array_free(set->links, TRUE);
 	g_array_free(set->moments, TRUE);
 	g_ptr_array_free(set->files, TRUE);
 	g_hash_table_destroy(set->known);
@@ -53,6 +55,16 @@ void lqn_span_set_flaw(struct lqn_span_set *set, enum lqn_span_flaw flaw, uint32
 	if (count->count++ == 0) {
 		count->file = (uint16_t) file;
 		count->line = line;
+	}
+}
+
+void lqn_span_set_link(struct lqn_span_set *set, struct lqn_file_span *span, uint64_t trace_high, uint64_t trace_low, uint64_t id)
+{
+	struct lqn_span_link link = { trace_high, trace_low, id, NULL };
+
+	if (set->links->len < LQN_SPANS_MAX_COUNT) {
+		span->link = span->links++ == 0 ? set->links->len : span->link;
+		g_array_append_val(set->links, link);
 	}
 }
 
@@ -193,6 +205,13 @@ static struct lqn_file_span *parent_of(const struct lqn_span_set *set, const GAr
 	return find(set, index, span->trace_high, span->trace_low, span->parent);
 }
 
+static struct lqn_file_span *linked_with(const struct lqn_span_set *set, const GArray *index, uint32_t link)
+{
+	const struct lqn_span_link *it = &g_array_index(set->links, struct lqn_span_link, link);
+
+	return find(set, index, it->trace_high, it->trace_low, it->id);
+}
+
 static const char *name_of(struct lqn_span_set *set, const struct lqn_file_span *sender)
 {
 	g_autofree char *name = g_strdup_printf("%016" PRIx64 "%016" PRIx64 "-%016" PRIx64, sender->trace_high, sender->trace_low, sender->id);
@@ -204,22 +223,39 @@ static const char *name_of(struct lqn_span_set *set, const struct lqn_file_span 
  * Who works on a message is linked with who sent it, by OpenTelemetry's conventions, or is his child: both have the name that one of
  * them tells, else the sender's ids.
  */
-static void name_messages(struct lqn_span_set *set, const GArray *index)
+static void name_message(struct lqn_span_set *set, struct lqn_file_span *span, struct lqn_file_span *sender)
 {
-	for (guint i = 0; i < index->len; i++) {
-		struct lqn_file_span *span = span_at(set, g_array_index(index, uint32_t, i)), *sender;
-
-		if (span->kind != LQN_SPAN_CONSUMER) {
-			continue;
-		}
-		sender = span->link ? find(set, index, span->link_high, span->link_low, span->link) : parent_of(set, index, span);
-		if (!sender || sender->kind != LQN_SPAN_PRODUCER) {
-			continue;
-		}
+	if (sender && sender->kind == LQN_SPAN_PRODUCER) {
 		if (!sender->message) {
 			sender->message = span->message ? span->message : name_of(set, sender);
 		}
 		span->message = span->message ? span->message : sender->message;
+	}
+}
+
+/* One span for a batch of messages: each has the name that its sender has for it. */
+static void name_batch(struct lqn_span_set *set, const GArray *index, const struct lqn_file_span *span)
+{
+	for (uint32_t i = 0; i < span->links; i++) {
+		struct lqn_file_span *sender = linked_with(set, index, span->link + i);
+
+		if (sender && sender->kind == LQN_SPAN_PRODUCER) {
+			sender->message = sender->message ? sender->message : name_of(set, sender);
+			g_array_index(set->links, struct lqn_span_link, span->link + i).message = sender->message;
+		}
+	}
+}
+
+static void name_messages(struct lqn_span_set *set, const GArray *index)
+{
+	for (guint i = 0; i < index->len; i++) {
+		struct lqn_file_span *span = span_at(set, g_array_index(index, uint32_t, i));
+
+		if (span->kind == LQN_SPAN_CONSUMER && span->links > 1) {
+			name_batch(set, index, span);
+		} else if (span->kind == LQN_SPAN_CONSUMER) {
+			name_message(set, span, span->links > 0 ? linked_with(set, index, span->link) : parent_of(set, index, span));
+		}
 	}
 }
 
@@ -276,7 +312,24 @@ static gint by_time(gconstpointer a, gconstpointer b, gpointer data)
 	if (x->end) {
 		return p->begin != q->begin ? (p->begin > q->begin ? -1 : 1) : compare(x->span, y->span);
 	}
-	return p->end != q->end ? (p->end > q->end ? -1 : 1) : compare(y->span, x->span);
+	if (p->end != q->end) {
+		return p->end > q->end ? -1 : 1;
+	}
+	/* of one span the begin, then its messages */
+	return x->span != y->span ? compare(y->span, x->span) : compare(x->link, y->link);
+}
+
+static void append_messages(struct lqn_span_set *set, uint32_t at)
+{
+	const struct lqn_file_span *span = span_at(set, at);
+
+	for (uint32_t i = span->link; i < span->link + span->links; i++) {
+		struct lqn_span_moment moment = { span->begin, at, i + 1, false };
+
+		if (g_array_index(set->links, struct lqn_span_link, i).message) {
+			g_array_append_val(set->moments, moment);
+		}
+	}
 }
 
 void lqn_span_set_settle(struct lqn_span_set *set)
@@ -288,11 +341,12 @@ void lqn_span_set_settle(struct lqn_span_set *set)
 	for (guint i = 0; i < index->len; i++) {
 		uint32_t at = g_array_index(index, uint32_t, i);
 		struct lqn_span_moment moments[] = {
-			{ span_at(set, at)->begin, at, false },
-			{ span_at(set, at)->end, at, true },
+			{ span_at(set, at)->begin, at, 0, false },
+			{ span_at(set, at)->end, at, 0, true },
 		};
 
 		g_array_append_vals(set->moments, moments, G_N_ELEMENTS(moments));
+		append_messages(set, at);
 	}
 	g_array_free(index, TRUE);
 	g_array_sort_with_data(set->moments, by_time, set);

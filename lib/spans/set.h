@@ -18,7 +18,7 @@
 struct lqn_file_span {
 	uint64_t trace_high, trace_low;	/* 128 bits; never 0 */
 	uint64_t id, parent;		/* parent 0: none */
-	uint64_t link_high, link_low, link;	/* another span that caused this one; link 0: none */
+	uint32_t link, links;		/* of the set's: others that caused this one, in front of which it stands; how many */
 	int64_t begin, end;		/* ns since 1970; begin <= end */
 	const char *name, *service, *host;	/* of the set; NULL: not told */
 	const char *message;		/* what its sender and its receivers call it; of the set; NULL: not told */
@@ -48,6 +48,12 @@ enum lqn_span_flaw {
 	LQN_SPAN_FLAWS
 };
 
+/* A span that another is linked with. */
+struct lqn_span_link {
+	uint64_t trace_high, trace_low, id;
+	const char *message;		/* what it has sent to that one; of the set; NULL: nothing that is known */
+};
+
 /* How often, and where first. */
 struct lqn_span_count {
 	uint64_t count;
@@ -59,11 +65,13 @@ struct lqn_span_count {
 struct lqn_span_moment {
 	int64_t ts;
 	uint32_t span;			/* index */
+	uint32_t link;			/* > 0: it has one more message, that of the link before this number */
 	bool end;
 };
 
 struct lqn_span_set {
 	GArray *spans;			/* struct lqn_file_span; owned */
+	GArray *links;			/* struct lqn_span_link; owned */
 	GArray *moments;		/* struct lqn_span_moment, after lqn_span_set_settle(); owned */
 	GPtrArray *files;		/* names, owned */
 	GStringChunk *texts;		/* owned */
@@ -78,6 +86,9 @@ void lqn_span_set_flaw(struct lqn_span_set *set, enum lqn_span_flaw flaw, uint32
 
 /* A text of the set that is equal, as UTF-8 and not too long; NULL for an empty one. `len` < 0: up to a zero. */
 const char *lqn_span_set_text(struct lqn_span_set *set, const char *text, gssize len, uint32_t file, uint32_t line);
+
+/* Links a span that is not in the set yet with another: all of its links one after the other. */
+void lqn_span_set_link(struct lqn_span_set *set, struct lqn_file_span *span, uint64_t trace_high, uint64_t trace_low, uint64_t id);
 
 /* Adds `offset` ns to all times; spans for which that is out of range are left out. Before lqn_span_set_settle(). */
 void lqn_span_set_shift(struct lqn_span_set *set, int64_t offset);

@@ -233,13 +233,16 @@ static const struct lqn_span_moment *moment(const struct spans_iter *iter, guint
 static bt_message *next_event(struct spans_iter *iter)
 {
 	const struct lqn_span_moment *it = moment(iter, iter->next);
+	struct lqn_file_span span = g_array_index(iter->spans->set.spans, struct lqn_file_span, it->span);
 
+	if (it->link > 0) {
+		span.message = g_array_index(iter->spans->set.links, struct lqn_span_link, it->link - 1).message;
+	}
 	if (++iter->next == iter->spans->set.moments->len) {
 		iter->step++;
 	}
-	return spans_trace_event(&iter->spans->trace, iter->self, iter->packet,
-		&g_array_index(iter->spans->set.spans, struct lqn_file_span, it->span),
-		it->end ? SPANS_END : SPANS_BEGIN);
+	return spans_trace_event(&iter->spans->trace, iter->self, iter->packet, &span,
+		it->end ? SPANS_END : it->link > 0 ? SPANS_MESSAGE : SPANS_BEGIN);
 }
 
 /* The next message; NULL if memory ran out. */

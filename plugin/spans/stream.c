@@ -13,7 +13,7 @@
 struct field {
 	const char *name;
 	enum { TEXT, ID, KIND } type;
-	bool at_end;
+	unsigned in;		/* 1 << enum spans_event, … */
 	bool (*set)(bt_field *field, const struct lqn_file_span *span);
 };
 
@@ -90,23 +90,26 @@ static bool set_tid(bt_field *field, const struct lqn_file_span *span)
 	return true;
 }
 
-/* Read again by the row `span:begin` of lib/layout/spans.c. */
+#define ALL (1 << SPANS_BEGIN | 1 << SPANS_END | 1 << SPANS_MESSAGE)
+
+/* Read again by the rows `span:…` of lib/layout/spans.c. */
 static const struct field fields[] = {
-	{ "trace_id", TEXT, true, set_trace_id },
-	{ "span_id", TEXT, true, set_span_id },
-	{ "parent_span_id", TEXT, false, set_parent },
-	{ "kind", KIND, false, set_kind },
-	{ "message", TEXT, false, set_message },
-	{ "name", TEXT, false, set_name },
-	{ "service", TEXT, true, set_service },
-	{ "host", TEXT, true, set_host },
-	{ "pid", ID, true, set_pid },
-	{ "tid", ID, true, set_tid },
+	{ "trace_id", TEXT, ALL, set_trace_id },
+	{ "span_id", TEXT, ALL, set_span_id },
+	{ "parent_span_id", TEXT, 1 << SPANS_BEGIN, set_parent },
+	{ "kind", KIND, 1 << SPANS_BEGIN, set_kind },
+	{ "message", TEXT, 1 << SPANS_BEGIN | 1 << SPANS_MESSAGE, set_message },
+	{ "name", TEXT, 1 << SPANS_BEGIN, set_name },
+	{ "service", TEXT, 1 << SPANS_BEGIN | 1 << SPANS_END, set_service },
+	{ "host", TEXT, ALL, set_host },
+	{ "pid", ID, 1 << SPANS_BEGIN | 1 << SPANS_END, set_pid },
+	{ "tid", ID, 1 << SPANS_BEGIN | 1 << SPANS_END, set_tid },
 };
 
 static const char *const event_names[] = {
 	[SPANS_BEGIN] = "span:begin",
 	[SPANS_END] = "span:end",
+	[SPANS_MESSAGE] = "span:message",
 };
 
 /* ---- classes ------------------------------------------------------------- */
@@ -127,7 +130,7 @@ static bt_event_class *create_event_class(bt_trace_class *tc, bt_stream_class *s
 	bool ok = payload;
 
 	for (size_t i = 0; ok && i < G_N_ELEMENTS(fields); i++) {
-		ok = (which == SPANS_END && !fields[i].at_end) || append_field(tc, payload, &fields[i]);
+		ok = !(fields[i].in >> which & 1) || append_field(tc, payload, &fields[i]);
 	}
 	if (!ok) {
 		BT_FIELD_CLASS_PUT_REF_AND_RESET(payload);
@@ -183,7 +186,7 @@ void spans_trace_clear(struct spans_trace *trace)
 bt_message *spans_trace_event(const struct spans_trace *trace, bt_self_message_iterator *iter,
 	const bt_packet *packet, const struct lqn_file_span *span, enum spans_event which)
 {
-	int64_t ts = which == SPANS_BEGIN ? span->begin : span->end;
+	int64_t ts = which == SPANS_END ? span->end : span->begin;
 	bt_message *msg = bt_message_event_create_with_packet_and_default_clock_snapshot(iter,
 		trace->classes[which], packet, (uint64_t) ts);
 	bt_field *payload;
@@ -194,7 +197,7 @@ bt_message *spans_trace_event(const struct spans_trace *trace, bt_self_message_i
 	}
 	payload = bt_event_borrow_payload_field(bt_message_event_borrow_event(msg));
 	for (size_t i = 0; i < G_N_ELEMENTS(fields); i++) {
-		if (which == SPANS_END && !fields[i].at_end) {
+		if (!(fields[i].in >> which & 1)) {
 			continue;
 		}
 		if (!fields[i].set(bt_field_structure_borrow_member_field_by_index(payload, n++),

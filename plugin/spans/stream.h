@@ -7,7 +7,7 @@
 
 #include "spans/set.h"
 
-enum spans_event { SPANS_BEGIN, SPANS_END, SPANS_EVENTS };
+enum spans_event { SPANS_BEGIN, SPANS_END, SPANS_MESSAGE, SPANS_EVENTS };
 
 struct spans_trace {
 	bt_trace *trace;				/* owned */
@@ -19,7 +19,7 @@ struct spans_trace {
 bool spans_trace_init(struct spans_trace *trace, bt_self_component *self);
 void spans_trace_clear(struct spans_trace *trace);
 
-/* A new message of a span's begin or end; NULL if memory ran out. */
+/* A new message of a span's begin or end, or of one more of its messages; NULL if memory ran out. */
 bt_message *spans_trace_event(const struct spans_trace *trace, bt_self_message_iterator *iter,
 	const bt_packet *packet, const struct lqn_file_span *span, enum spans_event which);
 

@@ -299,6 +299,48 @@ START_TEST(a_name_of_a_message_joins_spans_of_two_traces)
 }
 END_TEST
 
+static void tell_of(int span, int message)
+{
+	g_autofree char *text = g_strdup_printf("span_message trace=%d span=2 message=%d at=%ldu", span, message, t.now);
+	struct lqn_event ev = feed_parse_event(text);
+
+	g_array_append_val(t.events, ev);
+}
+
+/* Three messages are delivered at once; the consumer has one span for them. */
+START_TEST(one_span_may_be_of_several_messages)
+{
+	const struct lqn_message_flow *it;
+
+	start(1, 1);
+	named = true;
+	for (int i = 0; i < MESSAGES; i++) {
+		for (int k = 1; k <= 3; k++) {
+			publish(PRODUCER, 7, 3 * i + k);
+			talk_await(&t, BROKER, "epoll_wait", 20);
+			talk_work(&t, 100);
+		}
+		feed(t.feed, "%ld c2 wk 2\n%ld c2 sw 0>2 R\n%ld c2 -epoll_wait 1", t.now, t.now, t.now);
+		send(BROKER, 9, 240, CONSUMER, "recvfrom", 1);
+		talk_work(&t, 2);
+		tell(CONSUMER, "consumer", 3 * i + 1, true);
+		tell_of(3 * i + 1, 3 * i + 2);
+		tell_of(3 * i + 1, 3 * i + 3);
+		talk_work(&t, 20);
+		tell(CONSUMER, "consumer", 3 * i + 1, false);
+		talk_await(&t, CONSUMER, "recvfrom", 6);
+		talk_await(&t, BROKER, "epoll_wait", 20);
+		talk_sleep(&t, PRODUCER, 200);
+	}
+	finish();
+	ck_assert_uint_eq(model->messages->len, 1);
+	it = flow(0);
+	ck_assert_uint_ge(it->joined[LQN_JOINED_SPANS], 3 * MESSAGES - 3);
+	ck_assert_uint_eq(it->joined[LQN_JOINED_ORDER] + it->joined[LQN_JOINED_CONTEXT], 0);
+	done();
+}
+END_TEST
+
 /* ---- who fetches ---- */
 
 enum { ASKS = 30, ANSWER = 4 };
@@ -492,7 +534,7 @@ START_TEST(who_waits_for_what_comes_of_his_message_is_answered)
 }
 END_TEST
 
-SUITE("brokers", spans_of_producer_and_consumer_name_the_message, a_name_of_a_message_joins_spans_of_two_traces,
+SUITE("brokers", one_span_may_be_of_several_messages, spans_of_producer_and_consumer_name_the_message, a_name_of_a_message_joins_spans_of_two_traces,
 	 what_is_passed_on_in_one_go_is_known_by_its_context, what_lay_in_a_broker_is_known_by_order_and_size,
 	what_was_published_before_the_trace_is_nobodys, who_fetches_has_what_is_published_since,
 	what_lay_there_is_had_by_who_asks_next, who_waits_for_what_comes_of_his_message_is_answered)

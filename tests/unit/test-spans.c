@@ -121,10 +121,11 @@ START_TEST(jaeger_spans_have_their_processes_tags)
 	ck_assert_uint_eq(set.spans->len, 2);
 	expect_the_span(span(0));
 	ck_assert_uint_eq(span(0)->parent, 0);
-	ck_assert_uint_eq(span(0)->link_low, 0x77);
-	ck_assert_uint_eq(span(0)->link, 0xb);
+	ck_assert_uint_eq(span(0)->links, 1);
+	ck_assert_uint_eq(g_array_index(set.links, struct lqn_span_link, 0).trace_low, 0x77);
+	ck_assert_uint_eq(g_array_index(set.links, struct lqn_span_link, 0).id, 0xb);
 	ck_assert_uint_eq(span(1)->parent, 0xa1);
-	ck_assert_uint_eq(span(1)->link, 0);
+	ck_assert_uint_eq(span(1)->links, 0);
 	ck_assert_str_eq(span(1)->service, "db");
 	ck_assert_int_eq(span(1)->tid, -1);
 	done();
@@ -167,6 +168,60 @@ START_TEST(who_sent_and_who_received_a_message_have_a_name_for_it)
 	ck_assert_ptr_null(span(0)->message);
 	ck_assert_ptr_null(span(1)->message);
 	ck_assert_ptr_null(span(2)->message);
+	done();
+}
+END_TEST
+
+#define ONE_LINK(trace, id) "{\"traceId\":\"" trace "\",\"spanId\":\"" id "\"}"
+
+/* Of the links of one span those count that name who sent: not itself, not who is not there, not what is none. */
+START_TEST(a_span_of_a_batch_is_linked_with_all_who_sent)
+{
+	static const char *const names[] = { TRACE "-" ONE, "m2" };
+	unsigned n = 0;
+
+	ck_assert(read_text(OTLP(MESSAGE_SPAN(TRACE, ONE, "4", "") "," MESSAGE_SPAN(TRACE, TWO, "4", MESSAGE_ID("m2")) ","
+		MESSAGE_SPAN(OTHER_TRACE, THREE, "5", ",\"links\":[" ONE_LINK(TRACE, ONE) "," ONE_LINK(OTHER_TRACE, THREE) ",7,{}," ONE_LINK(TRACE, "")
+			"," ONE_LINK(TRACE, "00000000000000a9") "," ONE_LINK(TRACE, TWO) "]"))));
+	expect_sound();
+	ck_assert_ptr_null(span(2)->message);
+	ck_assert_uint_eq(span(2)->links, 4);
+	for (guint i = 0; i < set.moments->len; i++) {
+		const struct lqn_span_moment *it = &g_array_index(set.moments, struct lqn_span_moment, i);
+
+		if (it->link > 0) {
+			const struct lqn_span_moment *before = &g_array_index(set.moments, struct lqn_span_moment, i - 1);
+
+			ck_assert_uint_eq(it->span, 2);
+			ck_assert(before->span == 2 && !before->end);
+			ck_assert_uint_lt(n, G_N_ELEMENTS(names));
+			ck_assert_str_eq(g_array_index(set.links, struct lqn_span_link, it->link - 1).message, names[n]);
+			n++;
+		}
+	}
+	ck_assert_uint_eq(n, G_N_ELEMENTS(names));
+	done();
+}
+END_TEST
+
+START_TEST(a_hundred_thousand_links_are_no_trouble)
+{
+	enum { LINKS = 100000 };
+	GString *text = g_string_new("{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[" MESSAGE_SPAN(TRACE, ONE, "4", "") ",");
+	GError *error = NULL;
+
+	g_string_append(text, "{\"traceId\":\"" OTHER_TRACE "\",\"spanId\":\"" TWO "\",\"kind\":5,\"startTimeUnixNano\":3,\"endTimeUnixNano\":4,"
+		"\"links\":[7");
+	for (unsigned i = 0; i < LINKS; i++) {
+		g_string_append(text, "," ONE_LINK(TRACE, ONE));
+	}
+	g_string_append(text, "]}]}]}]}");
+	lqn_span_set_init(&set);
+	ck_assert(lqn_spans_read_bytes(&set, "test", text->str, text->len, &error));
+	lqn_span_set_settle(&set);
+	g_string_free(text, TRUE);
+	ck_assert_uint_eq(set.moments->len, 4 + LINKS);
+	expect_sound();
 	done();
 }
 END_TEST
@@ -421,7 +476,8 @@ START_TEST(objects_may_lie_across_chunks)
 END_TEST
 
 SUITE("spans", otlp_spans_have_their_resources_attributes, both_spellings_of_otlp_are_read, jaeger_spans_have_their_processes_tags,
-	who_sent_and_who_received_a_message_have_a_name_for_it,
+	who_sent_and_who_received_a_message_have_a_name_for_it, a_span_of_a_batch_is_linked_with_all_who_sent,
+	a_hundred_thousand_links_are_no_trouble,
 	what_is_wrong_with_a_span_is_counted, a_line_that_was_cut_off_costs_no_other, what_is_no_file_of_spans_is_refused,
 	begins_and_ends_are_in_order_of_time, a_million_children_are_no_trouble, mutated_files_do_no_harm,
 	objects_may_lie_across_chunks)
