@@ -101,7 +101,7 @@ void lqn_exit_accept(struct lqn_step *step, struct lqn_open_call *call, int64_t 
 	made = lqn_object_pin(make(step, kind));
 	put_fd(step, ret, made);
 	if (listener) {
-		lqn_channel_accept(listener, made);
+		lqn_channel_accept(listener, made, step->thread->voter);
 		lqn_channel_announce(listener, false);
 	}
 	made->role = LQN_ROLE_SERVER;

@@ -71,6 +71,7 @@ static void connect_wakes(struct lqn_step *step, struct lqn_open_call *mine,
 		return;
 	}
 	if (target->call.object && target->call.object->kind == LQN_OBJ_LISTENER) {
+		lqn_object_set(&target->voter, mine->object);
 		lqn_channel_connect_woke(mine->object,
 			lqn_causal_process(step->causal, step->thread)->pid, target->call.object);
 	}

@@ -71,6 +71,9 @@ void lqn_channel_closed(struct lqn_object *object);
  */
 void lqn_channel_leave_lines(struct lqn_object *object);
 
+/* The process has connected to the listener: the next time it stands in that one's line, unless it uses several. */
+void lqn_channel_connects_to(struct lqn_channels *channels, int32_t pid, struct lqn_object *listener);
+
 /* True for an address of the host, on which `other` talks to it. */
 bool lqn_channel_is_local(const struct lqn_channels *channels, uint64_t address, uint64_t other);
 

@@ -60,6 +60,7 @@ void lqn_channel_connect(struct lqn_object *object, int32_t pid)
 		channels->listeners, GINT_TO_POINTER(pid));
 
 	object->role = LQN_ROLE_CLIENT;
+	object->pid = pid;
 	if (object->connecting || (object->kind == LQN_OBJ_TCP && channels->have_packets)) {
 		return;		/* addresses tell more than order */
 	}
@@ -70,9 +71,8 @@ void lqn_channel_connect(struct lqn_object *object, int32_t pid)
 	}
 }
 
-void lqn_channel_connect_woke(struct lqn_object *object, int32_t pid, struct lqn_object *listener)
+void lqn_channel_connects_to(struct lqn_channels *channels, int32_t pid, struct lqn_object *listener)
 {
-	struct lqn_channels *channels = object->channels;
 	struct lqn_object *known = g_hash_table_lookup(channels->listeners, GINT_TO_POINTER(pid));
 
 	if (!known) {
@@ -82,6 +82,11 @@ void lqn_channel_connect_woke(struct lqn_object *object, int32_t pid, struct lqn
 		g_hash_table_insert(
 			channels->listeners, GINT_TO_POINTER(pid), &lqn_several_listeners);
 	}
+}
+
+void lqn_channel_connect_woke(struct lqn_object *object, int32_t pid, struct lqn_object *listener)
+{
+	lqn_channel_connects_to(object->channels, pid, listener);
 	if (object == listener || object->listener == listener || object->has_tuple ||
 			object->peer || object->closed) {
 		return;
@@ -132,15 +137,23 @@ void lqn_channel_connect_failed(struct lqn_object *object)
 	leave_line(object);
 }
 
-void lqn_channel_accept(struct lqn_object *listener, struct lqn_object *made)
+void lqn_channel_accept(struct lqn_object *listener, struct lqn_object *made, struct lqn_object *woke)
 {
 	struct lqn_object *object = listener->line ? first_in_line(listener->line, made) : NULL;
 	bool only = object && listener->line->length == 1;
 
 	made->role = LQN_ROLE_SERVER;
 	lqn_object_set(&made->listener, listener);
-	if (!object) {
-		object = first_in_line(&made->channels->line, made);
+	if (!object || only) {
+		/* of these nobody knows where they have come to */
+		struct lqn_object *elsewhere = first_in_line(&made->channels->line, made);
+
+		only &= !elsewhere;
+		object = object ? object : elsewhere;
+	}
+	if (!object && woke && !woke->peer && lqn_object_is_stream(woke)) {
+		/* it has an address, and stands in no line; where it only ever sends, the other's is never seen */
+		object = woke;
 	}
 	if (!object || object == listener) {
 		return;

@@ -100,7 +100,7 @@ struct lqn_object {
 	struct lqn_tuple tuple;
 	uint64_t maker;			/* thread */
 	uint64_t inode;			/* of a socket that is foretold */
-	/* of a file: process that has locked it; of a pidfd: the process; 0: none known */
+	/* of a file: process that has locked it; of a pidfd: the process; of a socket: who connected it; 0: none known */
 	int32_t pid;
 	/* eventfd that is a semaphore: the message that was taken last */
 	uint64_t from, from_seq, from_thread;

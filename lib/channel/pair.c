@@ -63,6 +63,14 @@ static void learn_listener(const struct lqn_object *made)
 	}
 }
 
+/* Where a process's connects go to is where the next one stands in line. */
+static void learn_line(const struct lqn_object *asks, const struct lqn_object *made)
+{
+	if (asks->pid && made->listener && made->listener != asks) {
+		lqn_channel_connects_to(asks->channels, asks->pid, made->listener);
+	}
+}
+
 static void join(struct lqn_object *from, struct lqn_object *to, enum lqn_evidence evidence)
 {
 	bool stream = lqn_object_is_stream(from);
@@ -78,6 +86,10 @@ static void join(struct lqn_object *from, struct lqn_object *to, enum lqn_eviden
 	}
 	learn_listener(from);
 	learn_listener(to);
+	if (evidence == LQN_CERTAIN) {
+		learn_line(from, to);
+		learn_line(to, from);
+	}
 	lqn_object_set(&from->peer, to);
 	from->evidence = evidence;
 	lqn_object_set(&from->candidate, NULL);

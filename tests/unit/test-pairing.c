@@ -308,6 +308,44 @@ START_TEST(what_a_listener_has_made_tells_what_it_makes)
 }
 END_TEST
 
+/*
+ * Nobody has seen where thread 3's connect goes to, and it came before that of thread 1, who is known to use the listener: the accept may
+ * be of either, until the answer wakes thread 3.
+ */
+START_TEST(who_is_alone_in_a_line_may_not_be_first)
+{
+	start(1);
+	feed(f, "5 c2 sw 0>3 R\n10 c1 +accept4 3\n11 c1 sw 2>0 S\n12 c0 +socket 1 1\n12 c0 -socket 5\n13 c0 +connect 5\n14 c0 wk 2\n"
+		"15 c0 -connect 0\n16 c1 sw 0>2 R\n17 c1 -accept4 7\n"
+		"20 c2 +socket 1 1\n20 c2 -socket 6\n21 c2 +connect 6\n22 c2 -connect 0\n23 c2 +sendto 6 30\n24 c2 -sendto 30\n"
+		"25 c2 +recvfrom 6 99\n26 c2 sw 3>0 S\n"
+		"30 c0 +socket 1 1\n30 c0 -socket 8\n31 c0 +connect 8\n32 c0 -connect 0\n33 c0 +sendto 8 30\n34 c0 -sendto 30\n"
+		"35 c0 +recvfrom 8 99\n36 c0 sw 1>0 S\n");
+	feed(f, "40 c1 +accept4 3\n41 c1 -accept4 9\n42 c1 +recvfrom 9 99\n43 c1 -recvfrom 30\n44 c1 +sendto 9 20\n45 c1 wk 3\n"
+		"46 c1 -sendto 20\n46 c2 sw 0>3 R\n47 c2 -recvfrom 20\n"
+		"50 c1 +accept4 3\n51 c1 -accept4 10\n52 c1 +recvfrom 10 99\n53 c1 -recvfrom 30\n54 c1 +sendto 10 20\n55 c1 wk 1\n"
+		"56 c1 -sendto 20\n56 c0 sw 0>1 R\n57 c0 -recvfrom 20\n60 c2 sw 3>0 S\n");
+	end(70);
+	feed_expect(f, "receive thread=2 begin=42u sender=3");
+	feed_expect(f, "receive thread=2 begin=52u sender=1");
+	done();
+}
+END_TEST
+
+/* What was accepted never sends, so that no packet tells its address: it is of the connect that woke the accept. */
+START_TEST(a_connection_that_nothing_comes_back_on_pairs)
+{
+	start(2);
+	feed(f, "10 c1 +accept4 3\n11 c1 sw 2>0 S\n12 c0 +socket 2 1\n12 c0 -socket 5\n13 c0 +connect 5\n13 c0 queue 100 5:1000 5:80 0\n"
+		"14 c0 wk 2\n15 c0 -connect 0\n16 c0 +sendto 5 10\n16 c0 queue 101 5:1000 5:80 10\n17 c0 -sendto 10\n18 c0 +close 5\n"
+		"19 c0 -close 0\n20 c1 sw 0>2 R\n21 c1 -accept4 7\n22 c1 +recvfrom 7 99\n22 c1 copy 101 10\n23 c1 -recvfrom 10\n"
+		"24 c1 +close 7\n25 c1 -close 0\n");
+	end(50);
+	feed_expect(f, "receive thread=2 begin=22u sender=1 bytes=10");
+	done();
+}
+END_TEST
+
 START_TEST(a_refused_connect_leaves_the_line)
 {
 	start(1);
@@ -358,4 +396,5 @@ SUITE("pairing", a_pipe_passed_on_is_the_same_pipe, an_accept_of_the_only_connec
 	a_descriptor_passed_on_is_the_same_connection, an_answer_that_was_there_came_through_what_was_passed_on,
 	all_who_send_to_a_datagram_socket_are_found_together, short_connections_do_not_mix,
 	messages_sent_before_the_accept_are_kept,
-	what_a_listener_of_unknown_kind_accepts_pairs, what_a_listener_has_made_tells_what_it_makes, a_refused_connect_leaves_the_line, room_to_write_is_no_message)
+	what_a_listener_of_unknown_kind_accepts_pairs, what_a_listener_has_made_tells_what_it_makes, who_is_alone_in_a_line_may_not_be_first,
+	a_connection_that_nothing_comes_back_on_pairs, a_refused_connect_leaves_the_line, room_to_write_is_no_message)
