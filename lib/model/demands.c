@@ -12,8 +12,8 @@
 /* What follows the reply, computing, sleeping or waiting for devices, is a second phase if it is more than the way back from the system call … */
 #define PHASE2_SHARE 0.1
 #define PHASE2_NS 10000
-/* … and for a thread that ends with its connection, more than ending. */
-#define PHASE2_NS_PER_CONNECTION 200000
+/* … and for a thread that ends with it, more than ending. */
+#define PHASE2_NS_LAST 200000
 /* Calls made more rarely, or fewer times among many invocations, are effects of the window's edges. */
 #define CALL_MIN 0.002
 #define CALLS_MIN 3
@@ -24,7 +24,8 @@
 struct sums {
 	double cpu[2], send, delay[2], put_off[2], disk[2], paused, latency, lock_latency, service;
 	double square[2], square_service;
-	guint answered;
+	double tails;			/* as long as what follows replies at least is, if it is a phase */
+	guint answered, last;
 };
 
 /*
@@ -71,6 +72,8 @@ static struct sums sum_up(const struct lqn_cluster *cluster)
 		s.square[1] += (double) it->cpu[1] * (double) it->cpu[1];
 		s.send += (double) it->send_cpu;
 		s.paused += (double) it->paused;
+		s.tails += it->last ? PHASE2_NS_LAST : PHASE2_NS;
+		s.last += it->last;
 		s.latency += (double) it->latency;
 		add_put_off(&s, it, reached);
 		s.lock_latency += (double) it->lock_latency;
@@ -104,15 +107,13 @@ static bool tail_calls(struct lqn_build *build, const struct lqn_cluster *cluste
 
 static bool has_phase2(struct lqn_build *build, const struct lqn_cluster *cluster, const struct sums *s)
 {
-	double n = cluster->members->len;
-	double least = cluster->service->per_connection ? PHASE2_NS_PER_CONNECTION : PHASE2_NS;
 	double busy[2] = { s->cpu[0] + s->send + s->disk[0] + s->delay[0], s->cpu[1] + s->disk[1] + s->delay[1] };
 
 	if (cluster->service->root) {
 		return false;
 	}
-	return (busy[1] > PHASE2_SHARE * (busy[0] + busy[1]) && busy[1] > least * n) ||
-		(!cluster->service->per_connection && tail_calls(build, cluster));
+	return (busy[1] > PHASE2_SHARE * (busy[0] + busy[1]) && busy[1] > s->tails) ||
+		(s->last < cluster->members->len && tail_calls(build, cluster));
 }
 
 static double cvsq(double sum, double square, double n)

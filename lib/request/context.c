@@ -372,8 +372,8 @@ struct lqn_invocation *lqn_begin_request(struct lqn_analysis *a, struct lqn_acto
 	bool after_wait = last->end > 0 && actor->last_ts <= last->end;
 	struct lqn_invocation *invocation;
 
-	if (actor->current && !actor->current->tail_of && !actor->current->replied && !after_wait) {
-		/* it still worked on one that wants no answer, up to this call */
+	if (actor->current && !after_wait) {
+		/* it still worked on the last one, which has been answered or wants no answer, up to this call */
 		start = MAX(start, cpu_begin);
 	} else if (last->end > 0 && !after_wait) {
 		start = MAX(start, actor->last_cpu);

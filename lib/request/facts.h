@@ -117,6 +117,7 @@ struct lqn_invocation {
 	GPtrArray *actors;			/* others that worked on it: struct lqn_actor; owned; NULL: none */
 	enum lqn_origin origin;
 	bool anonymous, absolute, gone;
+	bool last;				/* its thread ended with it */
 	bool clutter;				/* of a client that the model leaves out */
 	bool needed;				/* of forget.c */
 	const char *operation;			/* name of the span that it is; interned; NULL: not known */
@@ -143,6 +144,7 @@ struct lqn_unit {			/* a process */
 	bool ignored;			/* a rule says so: background */
 	bool serves;			/* it was seen to receive requests, or to accept */
 	bool outside;			/* none of the trace: who is at the other end of connections to hosts that are not traced */
+	bool asked_first;		/* born in the trace, it was sent something before it ever sent anything: no client */
 	uint64_t sends, asks;		/* of which came after a sleep, not after a message */
 	/* times its threads left work that waits for an answer; requests that had to wait until such an answer came */
 	uint64_t took_up, put_off;
@@ -204,7 +206,9 @@ struct lqn_actor {
 	int64_t let_go_at;		/* when another process of its service last woke it */
 	int64_t awake_at, awake_cpu;	/* end of that sleep, and the CPU clock then */
 	struct lqn_arc *pending_request;	/* a waker in another process has left it a request … */
-	struct lqn_invocation *pending_reply;	/* … or an answer */
+	struct lqn_invocation *pending_reply;	/* … or an answer; … */
+	struct lqn_invocation *handed;		/* … or one of its own process what it has received */
+	uint64_t handed_at;			/* the word where it was last handed something; 0: never */
 	GQueue idle;			/* struct lqn_invocation that it has left and that wait for no answer, longest first */
 	struct lqn_hold holds[LQN_HOLDS_MAX];
 	uint32_t n_holds;

@@ -67,6 +67,7 @@ static void need_of_actor(struct forget *f, struct lqn_actor *actor)
 		need(f, it->data, 0);
 	}
 	need(f, actor->pending_reply, 0);
+	need(f, actor->handed, 0);
 	need_arc(f, actor->pending_request, 0);
 	for (uint32_t i = 0; i < actor->n_holds; i++) {
 		need(f, actor->holds[i].invocation, 0);

@@ -78,8 +78,10 @@ static inline struct lqn_end *lqn_end_real(struct lqn_end *end)
 	return end;
 }
 
-/* True if the thread was seen to read from there. */
+/* True if the thread was seen to read from there, or, where very many do, one of its process was. */
 bool lqn_end_is_read_by(const struct lqn_end *end, struct lqn_actor *actor);
+/* True if nothing is ever sent there: what comes wants no answer. */
+bool lqn_end_is_one_way(const struct lqn_end *end);
 /* What comes there are requests, or may be: all who read from it serve. */
 void lqn_readers_serve(struct lqn_end *end);
 /* The name, interned; `others` if it is one more than LQN_NAMES_MAX. */

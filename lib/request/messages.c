@@ -20,6 +20,11 @@ static bool is_stream(const struct lqn_end *end)
 	return (end->kind == LQN_OBJ_TCP || end->kind == LQN_OBJ_UNIX) && !end->one_way;
 }
 
+bool lqn_end_is_one_way(const struct lqn_end *end)
+{
+	return end->one_way || (is_stream(end) && end->sends == 0);
+}
+
 static bool is_shared(const struct lqn_end *end)
 {
 	return end->kind == LQN_OBJ_PIPE || end->kind == LQN_OBJ_FIFO || end->kind == LQN_OBJ_QUEUE ||
@@ -169,6 +174,13 @@ static bool send_more(struct lqn_analysis *a, struct lqn_actor *actor, struct lq
 	return true;
 }
 
+/* Sockets for datagrams are as many as there are senders: what counts is where they send to. */
+static bool goes_where(const struct lqn_arc *arc, const struct lqn_arc *other)
+{
+	return arc->word == other->word && (arc->via == other->via || (arc->via && other->via &&
+		target(lqn_end_real(arc->via)) == target(lqn_end_real(other->via))));
+}
+
 /* Two messages whose sends overlapped were taken for each other: the reply says whose was whose. */
 static bool swap_calls(struct lqn_invocation **path, int *length, struct lqn_invocation *reader)
 {
@@ -177,7 +189,7 @@ static bool swap_calls(struct lqn_invocation **path, int *length, struct lqn_inv
 		struct lqn_invocation *other;
 
 		for (struct lqn_arc *arc = reader->arcs; mine && arc; arc = arc->next) {
-			if (arc->replied == 0 && !arc->gone && arc->via == mine->via && arc->word == mine->word) {
+			if (arc->replied == 0 && !arc->gone && goes_where(arc, mine)) {
 				its = arc;
 			}
 		}
@@ -198,6 +210,12 @@ static bool swap_calls(struct lqn_invocation **path, int *length, struct lqn_inv
 	return false;
 }
 
+/* One thread alone reads there, and no request has ever come that way: it may wait there for answers. */
+static bool is_for_answers(const struct lqn_end *end)
+{
+	return end->readers && end->readers->len == 1 && !end->asked;
+}
+
 /*
  * Of the work for a request only the end was seen. If its last message goes towards the clients, into a queue that one thread
  * alone reads, and that thread waits for the answer to a call, it is the answer: `top`, of which nobody knew who had asked for
@@ -215,7 +233,7 @@ static struct lqn_invocation *answered(struct lqn_party *host, struct lqn_invoca
 	caller = lqn_final(caller);
 	for (arc = caller->arcs; arc && (arc->replied != 0 || arc->gone || arc->sent >= ts); arc = arc->next) {
 	}
-	if (!arc || caller == top || top->request) {
+	if (!arc || caller == top || top->request || lqn_roles_direction(host, top->actor->unit, reader->unit) >= 0) {
 		return NULL;
 	}
 	if (arc->callee) {
@@ -228,6 +246,20 @@ static struct lqn_invocation *answered(struct lqn_party *host, struct lqn_invoca
 	return caller;
 }
 
+/* One of those who work for it reads what comes there. */
+static bool reads_from(const struct lqn_invocation *it, const struct lqn_end *end)
+{
+	if (lqn_end_is_read_by(end, it->actor)) {
+		return true;
+	}
+	for (guint i = 0; it->actors && i < it->actors->len; i++) {
+		if (lqn_end_is_read_by(end, it->actors->pdata[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* A send into a queue: a reply if a caller further up reads it. */
 static bool send_queue_reply(struct lqn_analysis *a, struct lqn_party *host, struct lqn_actor *actor, struct lqn_end *to,
 	struct lqn_end *end, struct lqn_invocation *current, const struct lqn_event *ev)
@@ -237,7 +269,7 @@ static bool send_queue_reply(struct lqn_analysis *a, struct lqn_party *host, str
 	int length = 0;
 
 	while (it && length < HOPS_MAX) {
-		if (length > 0 && it->replied == 0 && lqn_end_is_read_by(to, it->actor)) {
+		if (length > 0 && it->replied == 0 && reads_from(it, to)) {
 			break;
 		}
 		path[length++] = it;
@@ -251,7 +283,7 @@ static bool send_queue_reply(struct lqn_analysis *a, struct lqn_party *host, str
 			it = reader;
 		}
 	}
-	if (!it && length < HOPS_MAX && to->readers && to->readers->len == 1) {
+	if (!it && length < HOPS_MAX && is_for_answers(to)) {
 		it = answered(host, path[length - 1], actor, to->readers->pdata[0], ev->send.begin);
 	}
 	if (!it || it == current || length >= HOPS_MAX || !path[length - 1]->request) {
@@ -375,7 +407,7 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 		done_with(actor, ev->send.end, ev->send.cpu_end);
 		return;
 	}
-	if (!stream && to->readers && to->readers->len == 1 && lqn_roles_direction(host, actor->unit,
+	if (!stream && is_for_answers(to) && lqn_roles_direction(host, actor->unit,
 			((struct lqn_actor *) to->readers->pdata[0])->unit) < 0) {
 		/* an answer to nothing that was seen */
 		a->orphans++;

@@ -271,6 +271,7 @@ static void count_receive(struct lqn_party *host, const struct lqn_event *ev)
 	}
 	actor->reads |= end->kind == LQN_OBJ_TCP || end->kind == LQN_OBJ_UNIX;
 	if ((end->role == LQN_ROLE_SERVER || is_mailbox(end)) && (!receipt.sender || receipt.sender->unit != actor->unit)) {
+		actor->unit->asked_first |= actor->unit->sends == 0 && actor->born >= 0;
 		actor->unit->serves = true;
 		actor->asked_on = end;
 	}

@@ -5,7 +5,8 @@
  * request and its reply look the same. What tells, for all connections between two processes together, strongest first:
  *   - addresses: a port that several connections share is the one that was listened on;
  *   - threads: an end that several threads use, or a word that they wait for, belongs to a pool that serves;
- *   - sleeps: who sends when a timer wakes him, and not a message, is a client; further from the clients is the server;
+ *   - sleeps: who sends when a timer wakes him, and not a message, is a client, unless it was asked before it ever sent anything
+ *     (it sleeps as it serves); further from the clients is the server;
  *   - words: each who asks waits for his answer at a word of his own, so requests go by fewer of them;
  *   - order: who was seen to send first.
  */
@@ -143,7 +144,8 @@ static void measure_distances(struct lqn_party *host)
 	while (g_hash_table_iter_next(&iter, NULL, &value)) {
 		struct lqn_unit *unit = value;
 
-		unit->distance = unit->sends > 0 && unit->asks >= ASKS_SHARE * unit->sends ? 0 : LQN_DISTANCE_UNKNOWN;
+		unit->distance = !unit->asked_first && unit->sends > 0 && unit->asks >= ASKS_SHARE * unit->sends ?
+			0 : LQN_DISTANCE_UNKNOWN;
 	}
 	g_hash_table_iter_init(&iter, host->words);
 	while (g_hash_table_iter_next(&iter, NULL, &value)) {
@@ -233,17 +235,26 @@ static struct lane lane_between(struct lqn_party *host, const char *from, const 
 	return lane;
 }
 
+/* In the middle of what it was asked for: what it waits for is an answer, and no request. */
+static bool is_asked(const struct lqn_actor *actor)
+{
+	const struct lqn_invocation *current = lqn_final(actor->current);
+
+	return current && !current->tail_of && current->request && !current->replied;
+}
+
 bool lqn_roles_word_asks(struct lqn_party *host, const struct lqn_actor *from, const struct lqn_actor *to)
 {
-	struct lane there, back;
-	int votes;
+	struct lane there = lane_between(host, lqn_service_name(from), lqn_service_name(to));
+	struct lane back = lane_between(host, lqn_service_name(to), lqn_service_name(from));
+	int votes = sign((int64_t) there.waiters * back.words - (int64_t) back.waiters * there.words);
 
-	if (from->born >= 0 && to->born >= 0) {
+	if (votes == 0 && is_asked(to)) {
+		votes = -1;
+	}
+	if (votes == 0 && from->born >= 0 && to->born >= 0) {
 		return true;		/* nothing has come before */
 	}
-	there = lane_between(host, lqn_service_name(from), lqn_service_name(to));
-	back = lane_between(host, lqn_service_name(to), lqn_service_name(from));
-	votes = sign((int64_t) there.waiters * back.words - (int64_t) back.waiters * there.words);
 	if (votes == 0) {
 		measure_distances(host);
 		votes = sign(to->unit->distance - from->unit->distance);

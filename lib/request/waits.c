@@ -2,7 +2,7 @@
 
 /*
  * Sleeps, disks, and futexes. A futex word is a lock or a hand-over (lqn_word_is_lock). Hand-overs inside a process need
- * no rule here: the reply tells whose the work was. Between processes that share memory the wakes are all that is seen:
+ * no rule here, for the reply tells whose the work was, unless there will be none. Between processes that share memory the wakes are all that is seen:
  * the first wake between two processes goes from the one who asks to the one who serves, unless they are older than the trace
  * (roles.c).
  */
@@ -58,7 +58,13 @@ void lqn_on_wait(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 
 void lqn_on_end(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
 {
-	lqn_conclude(lqn_party_actor(host, ev->exit.thread), ev->exit.cpu, ev->exit.at);
+	struct lqn_actor *actor = lqn_party_actor(host, ev->exit.thread);
+	struct lqn_invocation *tail = actor->current;
+
+	lqn_conclude(actor, ev->exit.cpu, ev->exit.at);
+	if (tail) {
+		lqn_final(tail)->last = true;
+	}
 }
 
 void lqn_on_sleep(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
@@ -349,7 +355,10 @@ static void serve_unclaimed(struct lqn_invocation *it, struct lqn_arc *arc, int6
 	it->tail_of = NULL;
 	it->anonymous = false;
 	it->request = arc;
-	it->end = it->replied = arc->replied = ts;
+	it->end = it->replied = ts;
+	if (answers(it->actor->host, it->actor, lqn_final(arc->caller)->actor)) {
+		arc->replied = ts;
+	}
 	arc->callee = it;
 }
 
@@ -434,6 +443,35 @@ static bool has_passed_on(const struct lqn_invocation *current)
 		current->last_arc->replied == 0;
 }
 
+/* ---- hand-overs of what wants no answer ---- */
+
+/* Who wakes a worker of its own process, at work on what nobody will ever answer, has handed that over. */
+static void hand_to(struct lqn_actor *actor, struct lqn_actor *worker, uint64_t word, const struct lqn_event *ev)
+{
+	struct lqn_invocation *current = lqn_final(actor->current);
+
+	if (worker->current || !current || current->tail_of || !current->request || !current->conn ||
+			!lqn_end_is_one_way(current->conn)) {
+		return;
+	}
+	lqn_charge(actor, ev->futex_wake.cpu_end, ev->futex_wake.end);
+	actor->current = NULL;
+	worker->handed = current;
+	worker->handed_at = word;
+}
+
+static void take_over(struct lqn_actor *worker, const struct lqn_event *ev)
+{
+	struct lqn_invocation *work = lqn_final(worker->handed);
+
+	worker->handed = NULL;
+	if (!worker->current) {
+		lqn_charge(worker, lqn_start_cpu(worker, ev->futex_wait.cpu_end), ev->futex_wait.end);
+		lqn_actor_worked(work, worker);
+		worker->current = work;
+	}
+}
+
 void lqn_on_futex_block(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
 {
 	struct lqn_actor *actor = lqn_party_actor(host, ev->futex_wait.thread);
@@ -445,7 +483,7 @@ void lqn_on_futex_block(struct lqn_analysis *a, struct lqn_party *host, const st
 	if (!current || !actor->waits_for_word) {
 		return;
 	}
-	if (has_passed_on(current)) {
+	if (has_passed_on(current) || actor->handed_at == word->id) {
 		lqn_charge(actor, ev->futex_wait.cpu_begin, ev->futex_wait.begin);
 		actor->current = NULL;
 		return;
@@ -511,7 +549,9 @@ void lqn_on_futex_wait(struct lqn_analysis *a, struct lqn_party *host, const str
 	if (actor->let_go_at >= ev->futex_wait.begin && actor->last.call_begin == ev->futex_wait.begin) {
 		waited_for_peer(actor);
 	}
-	if (actor->pending_request) {
+	if (actor->handed) {
+		take_over(actor, ev);
+	} else if (actor->pending_request) {
 		struct lqn_arc *request = actor->pending_request;
 
 		actor->pending_request = NULL;
@@ -563,9 +603,13 @@ void lqn_on_futex_wake(struct lqn_analysis *a, struct lqn_party *host, const str
 		return;
 	}
 	waiter = ev->futex_wake.woken ? lqn_party_actor(host, ev->futex_wake.woken) : would_wake(host, actor, word);
-	if (!waiter || waiter->unit == actor->unit || lqn_service_name(waiter) == lqn_service_name(actor)) {
+	if (waiter && waiter->unit == actor->unit) {
+		hand_to(actor, waiter, word->id, ev);
+		return;
+	}
+	if (!waiter || lqn_service_name(waiter) == lqn_service_name(actor)) {
 		/* workers of one service wake each other for locks, not to be served */
-		if (ev->futex_wake.woken && waiter->unit != actor->unit) {
+		if (ev->futex_wake.woken) {
 			waiter->let_go_at = ev->futex_wake.begin;
 		}
 		return;
