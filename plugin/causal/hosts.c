@@ -14,6 +14,12 @@
  */
 #define HANDED 64
 #define HANDED_AFTER 64
+/*
+ * Records that engines are told of at a time, at least, and at most. After each batch of messages, which is 15, what
+ * engines need and what reading needs would drive each other out of the first caches.
+ */
+#define RECORDS 512
+#define RECORDS_MAX 1024
 #define SEEN_MAX 400		/* bytes of trace names in an error message */
 #define ADVICE "record on each host with `lttng enable-event --kernel sched_switch,sched_waking," \
 	"sched_process_fork,sched_process_exec,sched_process_exit,irq_handler_entry," \
@@ -41,6 +47,12 @@ struct taken {
 	bool waits;			/* it has packets, and none has come */
 	int32_t cpu;			/* of the last packet; -1: not said */
 	int64_t end;			/* ns; of the last packet; -1: none has ended */
+};
+
+/* A record that the engine has not been told of. */
+struct waiting {
+	struct host *host;		/* borrowed */
+	struct lqn_record rec;
 };
 
 /* ---- engines ------------------------------------------------------------- */
@@ -218,17 +230,54 @@ static void push(struct host *host, struct lqn_told *told)
 	told->event.rec.text = NULL;
 }
 
+bool hosts_work(struct hosts *hosts)
+{
+	for (unsigned i = 0; i < hosts->n_waiting; i++) {
+		struct waiting *it = &hosts->waiting[i];
+
+		own_trace_set_time(hosts->own, NULL, it->rec.ts);
+		lqn_causal_push(it->host->engine, &it->rec);
+	}
+	if (hosts->n_waiting > 0) {
+		hosts->n_waiting = 0;
+		own_trace_set_time(hosts->own, NULL, hosts->now);
+	}
+	return !hosts->failed || out_of_memory(hosts);
+}
+
+/*
+ * Whether records may wait: not where messages pass on that come behind what is made of them, or where
+ * a message is needed to tell the time.
+ */
+static bool may_wait(const struct hosts *hosts)
+{
+	return (!hosts->params->pass_through || hosts->handover) && own_trace_counts_ns(hosts->own);
+}
+
+static bool wait(struct hosts *hosts, struct host *host, struct lqn_told *told)
+{
+	struct waiting *it = &hosts->waiting[hosts->n_waiting++];
+
+	it->host = host;
+	it->rec = told->event.rec;
+	told->event.rec.text = NULL;
+	return hosts->n_waiting < RECORDS_MAX || hosts_work(hosts);
+}
+
 static bool take_kernel(struct hosts *hosts, struct taken *taken, struct lqn_told *told)
 {
 	struct host *host = taken->host;
 
-	if (!host->engine && !start_host(hosts, host, told->stream)) {
+	if (!host->engine && !(hosts_work(hosts) && start_host(hosts, host, told->stream))) {
 		return false;
 	}
 	hosts->kernel = true;
 	host->kernel = true;
 	host->last = MAX(host->last, told->ts);
 	host->switches |= told->event.rec.type == LQN_REC_SWITCH;
+	if (may_wait(hosts)) {
+		return wait(hosts, host, told);
+	}
 	push(host, told);
 	return true;
 }
@@ -288,13 +337,16 @@ bool hosts_take(void *payload, struct lqn_told *told)
 	struct hosts *hosts = payload;
 	bool ok;
 
+	if (told->type != LQN_TOLD_KERNEL && told->type != LQN_TOLD_TIME && !hosts_work(hosts)) {
+		return false;
+	}
 	/*
 	 * Of everything, not only of events: our own stream's end must not be earlier than any other message,
 	 * and packets end after their last event.
 	 */
 	if (told->ts != LQN_TOLD_UNDATED) {
 		hosts->now = MAX(hosts->now, told->ts);
-		if (hosts->own) {
+		if (hosts->own && hosts->n_waiting == 0) {
 			own_trace_set_time(hosts->own, hosts->cs, told->ts);
 		}
 	}
@@ -378,7 +430,7 @@ static bool end(struct hosts *hosts, uint64_t events, uint64_t own)
 bt_message_iterator_class_next_method_status hosts_end(struct hosts *hosts, uint64_t events, uint64_t own)
 {
 	hosts->ended = true;
-	return end(hosts, events, own) ? BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK :
+	return hosts_work(hosts) && end(hosts, events, own) ? BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK :
 		BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
 }
 
@@ -393,6 +445,9 @@ static bt_message_iterator_class_next_method_status tell_time(struct hosts *host
 
 bt_message_iterator_class_next_method_status hosts_after_batch(struct hosts *hosts)
 {
+	if (hosts->n_waiting >= RECORDS && !hosts_work(hosts)) {
+		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
+	}
 	if (!hosts->handover || !hosts->own || !queue_is_empty(&hosts->queue) ||
 			(++hosts->untold < HANDED_AFTER && lqn_handover_length(hosts->handover) < HANDED)) {
 		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
@@ -403,6 +458,12 @@ bt_message_iterator_class_next_method_status hosts_after_batch(struct hosts *hos
 bt_message_iterator_class_next_method_status hosts_again(struct hosts *hosts)
 {
 	/* what is there must not wait for more */
+	if (!hosts_work(hosts)) {
+		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
+	}
+	if (!queue_is_empty(&hosts->queue)) {
+		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
+	}
 	return hosts->handover && lqn_handover_length(hosts->handover) > 0 ? tell_time(hosts) :
 		BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_AGAIN;
 }
@@ -443,6 +504,8 @@ static void start(struct hosts *hosts)
 	hosts->streams = g_hash_table_new_full(NULL, NULL, g_free, NULL);
 	hosts->seen = g_string_new(NULL);
 	hosts->own = NULL;
+	hosts->waiting = g_new(struct waiting, RECORDS_MAX);
+	hosts->n_waiting = 0;
 	hosts->now = LQN_TOLD_UNDATED;
 	hosts->strays = 0;
 	hosts->untold = 0;
@@ -453,6 +516,10 @@ static void start(struct hosts *hosts)
 
 static void stop(struct hosts *hosts)
 {
+	for (unsigned i = 0; i < hosts->n_waiting; i++) {
+		g_free(hosts->waiting[i].rec.text);
+	}
+	g_free(hosts->waiting);
 	g_hash_table_destroy(hosts->streams);
 	g_ptr_array_free(hosts->started, TRUE);
 	g_ptr_array_free(hosts->hosts, TRUE);

@@ -33,6 +33,8 @@ struct hosts {
 	GPtrArray *started;			/* of these, borrowed: with an engine, in the order of their streams' ids */
 	GHashTable *streams;			/* the open ones: struct taken *, owned */
 	GString *seen;				/* the traces' names, for an error message */
+	struct waiting *waiting;		/* records, owned */
+	unsigned n_waiting;
 	int64_t now;				/* ns; never decreases */
 	uint64_t strays;			/* spans of a host that is not known */
 	unsigned untold;			/* batches since the sink was given a message */
@@ -51,6 +53,12 @@ void hosts_restart(struct hosts *hosts);
 
 /* Takes what is told, as decode_func. */
 bool hosts_take(void *hosts, struct lqn_told *told);
+
+/*
+ * Tells the engines of what has waited for more, each record at its time: before a message is queued that is not ours. False
+ * as hosts_take().
+ */
+bool hosts_work(struct hosts *hosts);
 
 /* For `fetch` below, each of these: its status. */
 

@@ -219,6 +219,11 @@ void own_trace_set_time(struct own_trace *trace, const bt_clock_snapshot *now, i
 	}
 }
 
+bool own_trace_counts_ns(const struct own_trace *trace)
+{
+	return !trace->shared;
+}
+
 /* ---- streams ------------------------------------------------------------- */
 
 static bool push(struct own_trace *trace, const bt_message *msg)

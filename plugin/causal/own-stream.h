@@ -31,6 +31,9 @@ void own_trace_free(struct own_trace *trace);
 /* Sets the present time; one that is earlier than the last one changes nothing. `now`: as above. */
 void own_trace_set_time(struct own_trace *trace, const bt_clock_snapshot *now, int64_t ns);
 
+/* Whether its clock counts ns from the origin, so that no `now` is needed to set the time. */
+bool own_trace_counts_ns(const struct own_trace *trace);
+
 /* Queues a message that says no more than the present time. False if memory ran out. */
 bool own_trace_tell_time(struct own_trace *trace);
 
