@@ -11,6 +11,7 @@
 #define PAIR(member, a, b) \
 	{ offsetof(struct lqn_event, member.a), offsetof(struct lqn_event, member.b) }
 #define ORDER_MAX 3
+#define FIELDS_MAX 20
 #define CLOCK_TICK 1000000000		/* of the coarsest clock by which an event may be dated */
 #define LENGTH_MAX (INT64_C(1) << 53)	/* 104 days: such lengths can be added up */
 
@@ -46,25 +47,73 @@ static int64_t number_at(const struct lqn_event *ev, size_t offset)
 	return *(const int64_t *) (const void *) ((const char *) ev + offset);
 }
 
-static bool is_field_sound(const struct lqn_event *ev, const struct lqn_event_field *field)
+/* What is demanded of a field by itself. */
+struct demand {
+	uint16_t offset;
+	uint8_t kind;		/* enum lqn_event_field_kind */
+	uint8_t labels;		/* LQN_EVF_ENUM: so many there are */
+};
+
+/* By type of event. Apart from the tables of fields, for this is done for every event. */
+static struct {
+	uint8_t n;
+	struct demand demands[FIELDS_MAX];
+} checks[LQN_EV_COUNT];
+
+static uint8_t count_labels(const struct lqn_event_field *field)
 {
-	switch (field->kind) {
-	case LQN_EVF_TIME:
-		/* events tell of the past; -1: none */
-		return number_at(ev, field->offset) >= -1 &&
-			number_at(ev, field->offset) <= ev->ts + CLOCK_TICK;
-	case LQN_EVF_I64:
-		/* what a system call returned may be anything */
-		return (number_at(ev, field->offset) >= 0 &&
-				number_at(ev, field->offset) <= LENGTH_MAX) ||
-			(ev->type == LQN_EV_FUTEX_WAIT &&
-				field->offset == offsetof(struct lqn_event, futex_wait.ret));
-	case LQN_EVF_ENUM:
-		return field->label(*(const uint32_t *) (const void *)
-			((const char *) ev + field->offset)) != NULL;
-	default:
-		return true;
+	uint8_t n = 0;
+
+	while (field->label && n < UINT8_MAX && field->label(n)) {
+		n++;
 	}
+	return n;
+}
+
+static void add_demands(enum lqn_event_type type)
+{
+	const struct lqn_event_class *class = lqn_event_class(type);
+
+	g_assert(class->n_fields <= FIELDS_MAX);
+	for (size_t i = 0; i < class->n_fields; i++) {
+		const struct lqn_event_field *field = &class->fields[i];
+		/* what a system call returned may be anything */
+		const bool is_result = type == LQN_EV_FUTEX_WAIT &&
+			field->offset == offsetof(struct lqn_event, futex_wait.ret);
+
+		if (field->kind == LQN_EVF_TIME || field->kind == LQN_EVF_ENUM ||
+				(field->kind == LQN_EVF_I64 && !is_result)) {
+			checks[type].demands[checks[type].n++] = (struct demand) {
+				field->offset, (uint8_t) field->kind, count_labels(field)
+			};
+		}
+	}
+}
+
+static void prepare(void)
+{
+	static gsize prepared;
+
+	if (g_once_init_enter(&prepared)) {
+		for (unsigned type = 0; type < LQN_EV_COUNT; type++) {
+			add_demands((enum lqn_event_type) type);
+		}
+		g_once_init_leave(&prepared, 1);
+	}
+}
+
+static bool is_met(const struct demand *demand, const struct lqn_event *ev)
+{
+	int64_t value;
+
+	if (demand->kind == LQN_EVF_ENUM) {
+		return *(const uint32_t *) (const void *) ((const char *) ev + demand->offset) <
+			demand->labels;
+	}
+	value = number_at(ev, demand->offset);
+	/* events tell of the past; -1: none */
+	return demand->kind == LQN_EVF_TIME ? value >= -1 && value <= ev->ts + CLOCK_TICK :
+		value >= 0 && value <= LENGTH_MAX;
 }
 
 static bool is_type_sound(const struct lqn_event *ev)
@@ -93,14 +142,12 @@ static bool is_type_sound(const struct lqn_event *ev)
 
 bool lqn_event_is_sound(const struct lqn_event *ev)
 {
-	const struct lqn_event_class *class;
-
 	if (ev->type >= LQN_EV_COUNT || ev->ts < 0 || ev->ts > LQN_TIME_MAX) {
 		return false;
 	}
-	class = lqn_event_class((enum lqn_event_type) ev->type);
-	for (size_t i = 0; i < class->n_fields; i++) {
-		if (!is_field_sound(ev, &class->fields[i])) {
+	prepare();
+	for (unsigned i = 0; i < checks[ev->type].n; i++) {
+		if (!is_met(&checks[ev->type].demands[i], ev)) {
 			return false;
 		}
 	}
