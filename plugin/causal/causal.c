@@ -50,7 +50,7 @@ bool causal_params_read(struct causal_params *params, bt_self_component *self, c
 		{ "pass-through", LQN_PARAM_BOOL, &params->pass_through },
 		{ "identity", LQN_PARAM_STRINGS, &params->identity },
 		{ "spans", LQN_PARAM_STRING, &params->text },
-		more ? *more : (struct lqn_param) { NULL },
+		more ? *more : (struct lqn_param) { .name = NULL },
 	};
 
 	*params = (struct causal_params) { .pass_through = true };
