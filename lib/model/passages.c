@@ -80,7 +80,11 @@ static void add_invocation(struct tally *tally, const struct lqn_invocation *it,
 {
 	add_work(tally, it, it->actor, held);
 	for (guint i = 0; it->actors && i < it->actors->len; i++) {
-		add_work(tally, it, it->actors->pdata[i], held);
+		const struct lqn_actor *actor = it->actors->pdata[i];
+
+		if (actor->unit == it->actor->unit) {
+			add_work(tally, it, actor, held);
+		}
 	}
 	for (const struct lqn_lock_wait *wait = it->locks; wait; wait = wait->next) {
 		guint i;

@@ -38,19 +38,28 @@ static void serves(struct lqn_actor *actor, const struct lqn_invocation *it)
 	actor->served_until = MAX(actor->served_until, it->end);
 }
 
+/* Threads of its own have worked on it beside the one that took it; those of another service answer what was passed on to them. */
+static bool was_dispatched(const struct lqn_service *service, const struct lqn_invocation *it)
+{
+	for (guint i = 0; it->actors && i < it->actors->len; i++) {
+		if (g_hash_table_contains(service->units, ((const struct lqn_actor *) it->actors->pdata[i])->unit)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static GPtrArray *those_who_served(const struct lqn_service *service)
 {
 	GPtrArray *workers = g_ptr_array_new();
 	guint handed = 0;
 
 	for (guint i = 0; i < service->everything->len; i++) {
-		const struct lqn_invocation *it = service->everything->pdata[i];
-
-		handed += it->actors && it->actors->len > 0;
+		handed += was_dispatched(service, service->everything->pdata[i]);
 	}
 	for (guint i = 0; i < service->everything->len; i++) {
 		const struct lqn_invocation *it = service->everything->pdata[i];
-		bool dispatched = it->actors && it->actors->len > 0;
+		bool dispatched = was_dispatched(service, it);
 
 		if (2 * handed <= service->everything->len && !dispatched) {
 			serves(it->actor, it);

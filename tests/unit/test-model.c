@@ -230,6 +230,43 @@ START_TEST(an_answer_on_a_connection_that_was_passed_on_was_forwarded)
 }
 END_TEST
 
+/* Two threads of front, each with a connection; back answers all that they pass on. */
+START_TEST(who_passes_requests_on_is_a_pool_of_its_own_threads)
+{
+	enum { WORKER = 6 };
+
+	talk_start(&t);
+	talk_process(&t, CLIENT, "client");
+	talk_process(&t, WEB, "front");
+	talk_process(&t, OTHER, "back");
+	open_queue(WEB, OTHER, 6, "/work");
+	talk_connect(&t, CLIENT, 5, WEB, 7);
+	talk_connect(&t, CLIENT, 15, WEB, 8);
+	talk_thread(&t, WEB, WORKER);
+	talk_await(&t, OTHER, "mq_timedreceive", 6);
+	talk_await(&t, WEB, "recvfrom", 7);
+	talk_await(&t, WORKER, "recvfrom", 8);
+	for (int i = 0; i < 2 * CYCLES; i++) {
+		int front = i % 2 ? WORKER : WEB, asked = i % 2 ? 15 : 5;
+
+		talk_work(&t, 30);
+		talk_request(&t, CLIENT, asked, front);
+		talk_work(&t, 50);
+		talk_send(&t, front, "mq_timedsend", 6, OTHER, "mq_timedreceive");
+		talk_await(&t, front, "recvfrom", i % 2 ? 8 : 7);
+		talk_work(&t, 70);
+		talk_send(&t, OTHER, "sendto", i % 2 ? 12 : 11, CLIENT, "recvfrom");
+		talk_await(&t, OTHER, "mq_timedreceive", 6);
+		talk_sleep(&t, CLIENT, 400);
+	}
+	model = talk_finish(&t, NULL);
+	ck_assert_uint_eq(talk_task(model, "front")->multiplicity, 2);
+	ck_assert_uint_eq(talk_task(model, "back")->multiplicity, 1);
+	near(talk_calls(talk_entry(model, "front"), talk_entry(model, "back"), LQN_FORWARD), 1);
+	done();
+}
+END_TEST
+
 START_TEST(work_handed_over_inside_a_process_stays_with_its_request)
 {
 	struct lqn_entry *page;
@@ -617,7 +654,7 @@ END_TEST
 SUITE("model", requests_and_replies_are_synchronous_calls, nested_requests_stay_inside_their_caller,
 	work_after_the_reply_is_a_second_phase, messages_without_an_answer_are_asynchronous,
 	an_answer_from_further_down_was_forwarded, an_answer_on_a_connection_that_was_passed_on_was_forwarded,
-	work_handed_over_inside_a_process_stays_with_its_request, marks_cut_the_window, programs_that_begin_and_end_cut_the_window, times_cut_the_window,
+	who_passes_requests_on_is_a_pool_of_its_own_threads, work_handed_over_inside_a_process_stays_with_its_request, marks_cut_the_window, programs_that_begin_and_end_cut_the_window, times_cut_the_window,
 	what_cannot_be_modelled_is_said, no_events_are_an_error, a_device_that_is_waited_for_is_a_processor,
 	spans_name_operations, two_processes_of_one_name_are_one_task, services_that_call_each_other_make_no_cycle,
 	idle_processes_are_no_tasks, entries_are_as_fine_as_is_asked_for, calls_and_demands_tell_how_well_they_are_known)
