@@ -22,8 +22,10 @@
  * hand round, as that of an interpreter's lock is, looks alike, but is woken when it happens to be waited for.
  */
 #define BROKEN_MAX 0.1
-/* Of the time of the requests that wait for it: what makes no difference to them is left out, as a queue's own lock. */
+/* Of the time of the requests that wait for it: what makes no difference to them is left out, as a queue's own lock … */
 #define WAIT_SHARE_MIN 0.01
+/* … unless it is held for so much of their time that it will, with more of them. */
+#define HOLD_SHARE_MIN 0.05
 
 #define SHARED_MIN 0.05		/* of the passages begin beside others: fewer are for lost events */
 #define SEEN_TWICE 2		/* so many at once: more than once, of what lets in several */
@@ -109,6 +111,7 @@ static GArray *sort_passages(const struct lqn_build *build)
 /* What a lock costs those who wait for it. */
 struct stake {
 	double waited, busy;		/* ns; busy: all time of the entries whose invocations wait */
+	double requests;		/* of these entries */
 	const struct lqn_cluster *last;	/* that was counted */
 };
 
@@ -133,7 +136,10 @@ static void add_stakes(GHashTable *stakes, const struct lqn_cluster *cluster)
 				g_hash_table_insert(stakes, word, stake);
 			}
 			stake->waited += (double) wait->wait;
-			stake->busy += stake->last != cluster ? busy : 0;
+			if (stake->last != cluster) {
+				stake->busy += busy;
+				stake->requests += cluster->members->len;
+			}
 			stake->last = cluster;
 		}
 	}
@@ -158,7 +164,8 @@ static bool matters(GHashTable *stakes, const struct passage *passages, guint n)
 	const struct stake *stake = g_hash_table_lookup(stakes, passages->word);
 
 	return n >= SAMPLES_MIN && passages[n / 2].sample->hold >= HOLD_MIN_NS && stake &&
-		stake->waited >= WAIT_SHARE_MIN * stake->busy;
+		(stake->waited >= WAIT_SHARE_MIN * stake->busy ||
+		(double) passages[n / 2].sample->hold * stake->requests >= HOLD_SHARE_MIN * stake->busy);
 }
 
 static gint by_number(gconstpointer a, gconstpointer b)

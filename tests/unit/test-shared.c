@@ -73,8 +73,8 @@ static void start_two_workers(void)
 	talk_await(&t, SERVER, "recvfrom", 7);
 }
 
-/* The second client's worker waits for the lock that the first one's has, and is woken with it. */
-static void get_lock(void)
+/* The second client's worker waits so long for the lock that the first one's has, and is woken with it. */
+static void get_lock_after(long us)
 {
 	talk_work(&t, 30);
 	talk_request(&t, CLIENT, 5, SERVER);
@@ -82,11 +82,16 @@ static void get_lock(void)
 	talk_request(&t, CLIENT_2, 5, WORKER_2);
 	talk_work(&t, 20);
 	talk_futex_wait(&t, WORKER_2, WORD);
-	talk_work(&t, 60);
+	talk_work(&t, us);
 	talk_futex_wake(&t, SERVER, WORD, WORKER_2);
 	talk_work(&t, 10);
 	talk_reply(&t, SERVER, 7, CLIENT);
 	feed(t.feed, "%ld c%d +nanosleep\n%ld c%d sw %d>0 S", t.now, CLIENT, t.now, CLIENT, CLIENT);
+}
+
+static void get_lock(void)
+{
+	get_lock_after(60);
 }
 
 /* The second worker answers, and both clients sleep. */
@@ -107,6 +112,35 @@ static void contend(long us)
 	talk_futex_wake_nobody(&t, WORKER_2, WORD);
 	answer();
 }
+
+/* Who waits for it now and then waits next to nothing; but it is held for half of a request's time: with more of them it will matter. */
+START_TEST(what_is_held_for_long_is_a_lock_though_few_wait)
+{
+	start_two_workers();
+	for (int i = 0; i < CYCLES; i++) {
+		if (i % 6 == 0) {
+			get_lock_after(5);
+			talk_work(&t, 70);
+			talk_futex_wake_nobody(&t, WORKER_2, WORD);
+			answer();
+		} else {
+			talk_work(&t, 30);
+			talk_request(&t, CLIENT, 5, SERVER);
+			talk_work(&t, 120);
+			talk_reply(&t, SERVER, 7, CLIENT);
+			talk_sleep(&t, CLIENT, 100);
+			talk_request(&t, CLIENT_2, 5, WORKER_2);
+			talk_work(&t, 120);
+			talk_reply(&t, WORKER_2, 8, CLIENT_2);
+			talk_sleep(&t, CLIENT_2, 300);
+		}
+	}
+	model = talk_finish(&t, NULL);
+	ck_assert_ptr_nonnull(find_lock());
+	near(((struct lqn_entry *) find_lock()->entries->pdata[0])->service, 81e-6);
+	lqn_model_free(model);
+}
+END_TEST
 
 START_TEST(what_is_waited_for_and_handed_on_is_a_lock)
 {
@@ -578,7 +612,7 @@ START_TEST(who_finds_nothing_has_not_answered_who_still_waits)
 }
 END_TEST
 
-SUITE("shared", what_is_waited_for_and_handed_on_is_a_lock, a_lock_that_nobody_waits_for_is_not_seen,
+SUITE("shared", what_is_waited_for_and_handed_on_is_a_lock, what_is_held_for_long_is_a_lock_though_few_wait, a_lock_that_nobody_waits_for_is_not_seen,
 	who_works_on_while_a_lock_is_held_does_not_pass_it, what_is_held_for_a_moment_is_no_resource, what_is_given_back_in_another_request_is_no_lock,
 	calls_within_a_lock_are_the_locks, a_worker_that_sleeps_with_a_lock_goes_on_with_its_request, a_lock_within_a_lock_is_called_by_it,
 	waiting_for_work_is_no_lock, a_worker_passes_on_what_its_process_has_received, what_lets_in_several_has_as_many_threads,
