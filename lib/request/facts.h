@@ -195,6 +195,7 @@ struct lqn_actor {
 	struct lqn_invocation *current;
 	struct lqn_interval last;	/* last wait that had ended; end = 0: none */
 	int64_t call_blocked;		/* ns blocked in the call of `last` */
+	int64_t told_inside;		/* when it last received something from its own process; 0: not yet */
 	int64_t took_up_at;		/* when it last took up a request other than for a message; 0: not yet */
 	int64_t mark;			/* CPU clock up to which all is charged */
 	int64_t last_ts, last_cpu;	/* end of the last operation on a channel */

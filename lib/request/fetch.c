@@ -219,7 +219,7 @@ bool lqn_is_push(const struct lqn_actor *actor, struct lqn_end *end)
 	if (open && work == open) {
 		end->answers = MIN(end->answers + 1, ANSWERS_MAX);
 	} else if (open && open->actor == actor && !open->arcs && open->end <= actor->last.begin && work && work->request &&
-			work->actor == actor && work->conn != end && work->begin >= open->end) {
+			actor->told_inside < actor->last.end && work->actor == actor && work->conn != end && work->begin >= open->end) {
 		end->answers = MAX(end->answers - 1, -ANSWERS_MAX);
 		return end->answers <= 0;
 	}

@@ -593,6 +593,7 @@ void lqn_on_receive(struct lqn_analysis *a, struct lqn_party *host, const struct
 		} else if (message->reply_of) {
 			receive_queue_reply(actor, message, ev);
 		} else if (stays_inside(host, actor, end, ev)) {
+			actor->told_inside = ev->receive.end;
 			if (message->arc) {
 				g_queue_remove(&from->calls, message->arc);
 				message->arc->gone = true;

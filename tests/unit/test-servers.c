@@ -146,6 +146,49 @@ static void take(int fd)
 	talk_work(&t, 1);
 }
 
+/*
+ * A loop leaves what is asked to a thread of its own, which tells it by a pipe when it has done so; then it answers, in the same go in which
+ * it has taken up what another client asks.
+ */
+START_TEST(what_its_own_threads_have_told_it_is_no_delivery)
+{
+	enum { WORD = 77 };
+
+	start();
+	talk_process(&t, CLIENT_2, "client");
+	talk_thread(&t, SERVER, CHILD);
+	talk_connect(&t, CLIENT, 5, SERVER, 7);
+	talk_connect(&t, CLIENT_2, 5, SERVER, 8);
+	feed(t.feed, "%ld c2 +pipe2\n%ld c2 -pipe2 0 3 4", t.now, t.now);
+	talk_futex_wait(&t, CHILD, WORD);
+	talk_await(&t, SERVER, "epoll_wait", 9);
+	for (int i = 0; i < 2 * CYCLES; i++) {
+		int asks = i % 2 ? CLIENT_2 : CLIENT, waits = i % 2 ? CLIENT : CLIENT_2;
+
+		talk_send(&t, asks, "sendto", 5, SERVER, "epoll_wait");
+		talk_await(&t, asks, "recvfrom", 5);
+		take(i % 2 ? 8 : 7);
+		if (i > 0) {
+			feed(t.feed, "%ld c5 +write 4 1\n%ld c5 -write 1\n%ld c2 +read 3 1\n%ld c2 -read 1", t.now, t.now + 1, t.now + 2, t.now + 3);
+			talk_work(&t, 5);
+			talk_futex_wait(&t, CHILD, WORD);
+			talk_send(&t, SERVER, "sendto", i % 2 ? 7 : 8, waits, "recvfrom");
+		}
+		talk_futex_wake(&t, SERVER, WORD, CHILD);
+		talk_await(&t, SERVER, "epoll_wait", 9);
+		talk_work(&t, 20);
+		if (i > 0) {
+			talk_sleep(&t, waits, 40);
+		}
+	}
+	model = talk_finish(&t, NULL);
+	expect_clients("client", 2);
+	near(talk_calls(talk_entry(model, "client"), talk_entry(model, "server"), LQN_SYNC), 1);
+	ck_assert_ptr_null(talk_task(model, "client_2"));
+	lqn_model_free(model);
+}
+END_TEST
+
 /* A broker confirms what it is sent, and delivers it; the consumer acknowledges each delivery before it gets the next. */
 START_TEST(deliveries_of_a_broker_are_asynchronous)
 {
@@ -463,7 +506,8 @@ START_TEST(disks_and_sleeps_after_the_reply_are_of_the_second_phase)
 END_TEST
 
 SUITE("servers", a_greeting_is_no_request, who_answers_before_the_end_of_the_request_has_read_it,
-	an_answer_of_two_messages_is_one, what_a_process_sends_itself_is_no_call, deliveries_of_a_broker_are_asynchronous,
+	an_answer_of_two_messages_is_one, what_a_process_sends_itself_is_no_call,
+	what_its_own_threads_have_told_it_is_no_delivery, deliveries_of_a_broker_are_asynchronous,
 	customers_are_as_many_as_at_once, what_a_loop_of_customers_computes_is_done_by_its_thread,
 	programs_of_one_name_that_serve_and_ask_have_their_own_cpu_time,
 	what_processes_of_a_service_wait_for_among_each_other_is_a_delay, who_is_off_the_cpu_beside_an_idle_one_is_delayed, sleeps_until_a_time_are_not_yet_an_open_source, a_source_that_keeps_its_pace_is_open,
