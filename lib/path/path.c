@@ -125,6 +125,11 @@ static void add_running(struct lqn_path_walk *walk, const struct lqn_actor *acto
 	add_at(walk, actor, begin, end, LQN_PATH_CPU, NULL, place);
 }
 
+void lqn_walk_running(struct lqn_path_walk *walk, const struct lqn_actor *actor, int64_t begin, int64_t end)
+{
+	add_running(walk, actor, begin, end, walk->from->place);
+}
+
 /* Nothing is known of the thread here. */
 static void add_unseen(struct lqn_path_walk *walk, const struct lqn_actor *actor, int64_t begin,
 	int64_t end)
@@ -154,7 +159,8 @@ void lqn_walk_push(struct lqn_path_walk *walk, struct lqn_actor *actor, int64_t 
 		return;
 	}
 	if (walk->index && !walk->behind) {
-		frame.work = lqn_path_work_before(walk->index, actor, end);
+		frame.work = lqn_walk_answering(walk, actor, end);
+		frame.work = frame.work ? frame.work : lqn_path_work_before(walk->index, actor, end);
 		frame.floor = frame.work ? frame.work->begin : INT64_MIN;
 		frame.request = lqn_final(frame.work);
 		if (from && from->request && from->actor->unit == actor->unit) {
@@ -191,8 +197,7 @@ static int64_t wake_of(const struct lqn_actor *actor, const struct lqn_interval 
 	return late ? late->sent : wait->wake;
 }
 
-/* Accounts for the time between a waking and the CPU. */
-static void runnable(struct lqn_path_walk *walk, const struct lqn_actor *actor,
+void lqn_walk_runnable(struct lqn_path_walk *walk, const struct lqn_actor *actor,
 	const struct lqn_interval *wait, int64_t begin, int64_t end)
 {
 	/* with a CPU idle for most of it, it was not the CPUs that it waited for */
@@ -313,7 +318,7 @@ static void below_floor(struct lqn_path_walk *walk, struct lqn_path_frame frame,
 		struct lqn_actor *by = lqn_party_find_actor(frame.actor->host, wait->by);
 		int64_t wake = MAX(wait->wake, frame.begin);
 
-		runnable(walk, frame.actor, wait, wake, end);
+		lqn_walk_runnable(walk, frame.actor, wait, wake, end);
 		end = MIN(end, wake);
 		if (lay) {
 			lqn_walk_delivered(walk, frame.actor, lay, frame.begin, end, true);
@@ -358,6 +363,9 @@ static void step(struct lqn_path_walk *walk, struct lqn_path_frame frame)
 		lqn_walk_lay(walk, &frame);
 		return;
 	}
+	if (lqn_walk_loop(walk, &frame)) {
+		return;
+	}
 	if (frame.end <= frame.floor) {
 		below_floor(walk, frame, it);
 		return;
@@ -378,7 +386,7 @@ static void step(struct lqn_path_walk *walk, struct lqn_path_frame frame)
 		preempted(walk, frame.actor, it, from, frame.end);
 	} else if (it->wake >= 0 && wake_of(frame.actor, it) < frame.end) {
 		from = MAX(wake_of(frame.actor, it), frame.begin);
-		runnable(walk, frame.actor, it, from, frame.end);
+		lqn_walk_runnable(walk, frame.actor, it, from, frame.end);
 	} else {
 		from = MAX(wait_begin(frame.actor, index), frame.begin);
 		if (from < frame.end) {

@@ -54,6 +54,10 @@ void lqn_walk_push(struct lqn_path_walk *walk, struct lqn_actor *actor, int64_t 
 /* Adds pieces like `like` that tile [begin, end) by what `actor` did then. */
 void lqn_walk_behind(struct lqn_path_walk *walk, const struct lqn_path_piece *like,
 	struct lqn_actor *actor, int64_t begin, int64_t end);
+/* Accounts for [begin, end): between the waking of `wait` and the CPU, and with a CPU, an interrupt on top of it or not. */
+void lqn_walk_runnable(struct lqn_path_walk *walk, const struct lqn_actor *actor,
+	const struct lqn_interval *wait, int64_t begin, int64_t end);
+void lqn_walk_running(struct lqn_path_walk *walk, const struct lqn_actor *actor, int64_t begin, int64_t end);
 /* Index of the last interval of a thread that begins before `ts`; -1: none. */
 int lqn_walk_interval(const struct lqn_actor *actor, int64_t ts);
 /*
@@ -62,6 +66,15 @@ int lqn_walk_interval(const struct lqn_actor *actor, int64_t ts);
  */
 const struct lqn_receipt *lqn_walk_late_message(const struct lqn_actor *actor,
 	const struct lqn_interval *wait);
+
+/* loops.c */
+/* What `actor`, an event loop, worked on at `ts` for the frame that is being accounted for, which waits for it; NULL: it is none. */
+struct lqn_invocation *lqn_walk_answering(const struct lqn_path_walk *walk, struct lqn_actor *actor, int64_t ts);
+/*
+ * If the frame's work is in an event loop that has taken it up again: true if that accounts for the end of the frame; else what is
+ * before that is put back, and the frame begins there.
+ */
+bool lqn_walk_loop(struct lqn_path_walk *walk, struct lqn_path_frame *frame);
 
 /* blocked.c */
 /* Accounts for [begin, end) in which `actor` was blocked; `wait` is the block that ended it. */

@@ -282,6 +282,9 @@ static void come_back(struct lqn_actor *actor, struct lqn_invocation *it, int64_
 	if (it->left_at > 0 && it->actor == actor && lqn_call_polls(actor->last.call) && actor->last.begin >= it->left_at) {
 		it->paused += queued ? 0 : since - it->left_at;
 		it->pauses += it->left_free;
+		it->paused_from = it->left_at;
+		it->paused_until = since;
+		it->paused_queued = queued;
 	}
 	if (it->left_at > 0 && it->left_free) {
 		g_queue_remove(&it->actor->idle, it);

@@ -107,6 +107,8 @@ struct lqn_invocation {
 	int64_t delay[2];			/* asleep, by phase */
 	int64_t paused;				/* its thread waited, but for no answer: for a timer, another process, or what is not traced */
 	int64_t left_at;			/* since then nobody works on it, nor is an answer waited for; 0: not so */
+	int64_t paused_from, paused_until;	/* the last time that it was; 0: never */
+	bool paused_queued;			/* then it waited for a connection */
 	uint32_t pauses;			/* in which the thread was free for other requests */
 	bool left_free;				/* since left_at it is */
 	int64_t latency, lock_latency;		/* runnable after a waking with a CPU idle */

@@ -4,7 +4,8 @@
  * Who fetches messages: it asks a broker for one, and is answered when somebody else has sent one, or at once if one lies there.
  * Requests of this kind are known by those that had to wait. A thread that waits again for whatever comes, with such a request
  * open, and is woken by a request of somebody else, and by nothing besides, and then answers, had waited for that. (Who waits for a
- * worker of its own is woken by that one; who waits for another service has received its answer; for a timer, by that.) All requests
+ * worker of its own is woken by that one; who waits for another service has received its answer; for a timer, by that, and where somebody
+ * else's request happens to come first, it has waited for as long.) All requests
  * of one length that programs of one name send to one process are of one kind; those of other names bear witness, too, if its own do
  * not speak against it.
  */
@@ -22,6 +23,7 @@ struct lqn_fetch_kind {
 	uint32_t pid, bytes;		/* of who is asked; of the request */
 	const char *client;		/* interned; NULL: of any */
 	uint32_t released, others;	/* late answers: let go by another's request, or by anything else but a timer */
+	int64_t shortest;		/* ns that one was late which a timer has let go; 0: none was */
 };
 
 static guint hash_kind(gconstpointer data)
@@ -90,28 +92,31 @@ static struct lqn_fetch_kind *kind_of(struct lqn_party *host, const struct lqn_f
 	return kind;
 }
 
-static void count(struct lqn_fetch_kind *kind, bool released)
+static void count(struct lqn_fetch_kind *kind, bool released, bool timed, int64_t late)
 {
-	if (kind) {
+	if (kind && timed) {
+		kind->shortest = kind->shortest ? MIN(kind->shortest, late) : late;
+	} else if (kind) {
+		released &= kind->shortest == 0 || late < kind->shortest;
 		*(released ? &kind->released : &kind->others) += 1;
 	}
 }
 
 void lqn_fetch_count_send(struct lqn_party *host, struct lqn_actor *actor, struct lqn_end *end, int64_t ts)
 {
-	struct lqn_fetch_kind key = { actor->unit->pid, end->asked_bytes, NULL, 0, 0 };
+	struct lqn_fetch_kind key = { actor->unit->pid, end->asked_bytes, NULL, 0, 0, 0 };
 	bool late = end->asked_by == actor->key && actor->waited > end->asked_at;
 	bool released = actor->heard_on != end->id && actor->heard_at >= actor->waited && actor->told_at < actor->waited &&
 		actor->heard_after < end->asked_at;
 
 	end->sent_at = ts;
 	end->asked_bytes = 0;
-	if (!late || !actor->polled || key.bytes == 0 || !may_be_asked(end) || !asker(end)) {
+	if (!late || !(actor->polled || actor->timed) || key.bytes == 0 || !may_be_asked(end) || !asker(end)) {
 		return;
 	}
-	count(kind_of(host, &key), released);
+	count(kind_of(host, &key), released, actor->timed, ts - end->asked_at);
 	key.client = asker(end);
-	count(kind_of(host, &key), released);
+	count(kind_of(host, &key), released, actor->timed, ts - end->asked_at);
 }
 
 static bool is_released(const struct lqn_fetch_kind *kind, guint least)
@@ -122,7 +127,7 @@ static bool is_released(const struct lqn_fetch_kind *kind, guint least)
 /* True if a request of so many bytes that is received at `asked` is for the next message. */
 static bool is_fetch(const struct lqn_end *asked, uint32_t bytes)
 {
-	struct lqn_fetch_kind key = { asked->user ? asked->user->unit->pid : 0, bytes, NULL, 0, 0 };
+	struct lqn_fetch_kind key = { asked->user ? asked->user->unit->pid : 0, bytes, NULL, 0, 0, 0 };
 	GHashTable *kinds = asked->host->fetch_kinds;
 
 	if (g_hash_table_size(kinds) == 0 || !is_released(g_hash_table_lookup(kinds, &key), RELEASED_MIN)) {

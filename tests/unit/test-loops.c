@@ -79,11 +79,8 @@ static void think(void)
 	talk_work(&t, 50);
 }
 
-START_TEST(requests_in_flight_do_not_hold_the_loop)
+static void two_in_flight(void)
 {
-	const struct lqn_task *task;
-	struct lqn_entry *entry, *computing;
-
 	start();
 	for (int i = 0; i < CYCLES; i++) {
 		come(CLIENT, 7);
@@ -100,6 +97,14 @@ START_TEST(requests_in_flight_do_not_hold_the_loop)
 		finish(8, CLIENT_2);
 		think();
 	}
+}
+
+START_TEST(requests_in_flight_do_not_hold_the_loop)
+{
+	const struct lqn_task *task;
+	struct lqn_entry *entry, *computing;
+
+	two_in_flight();
 	model = talk_finish(&t, NULL);
 	task = talk_task(model, "loop");
 	ck_assert_int_eq(task->sched, LQN_SCHED_INF);
@@ -307,7 +312,43 @@ START_TEST(who_reads_several_before_it_answers_has_left_none)
 }
 END_TEST
 
+/* ns that a thread of the task spends so on a path. */
+static int64_t time_on(const struct lqn_request_path *path, enum lqn_path_kind kind, const char *task)
+{
+	int64_t sum = 0;
+
+	for (guint i = 0; i < path->pieces->len; i++) {
+		const struct lqn_path_piece *piece = &g_array_index(path->pieces, struct lqn_path_piece, i);
+
+		sum += piece->kind == kind && g_str_equal(piece->task, task) ? piece->end - piece->begin : 0;
+	}
+	return sum;
+}
+
+/* Each client's request is with its backend while the loop works for the other. */
+START_TEST(a_path_goes_through_what_was_called_whatever_the_loop_does_meanwhile)
+{
+	struct lqn_path_report *paths = NULL;
+	const struct lqn_path_group *group;
+
+	two_in_flight();
+	model = talk_model(&t, NULL, &paths, NULL);
+	ck_assert_uint_eq(paths->not_tiled, 0);
+	group = paths->groups->pdata[0];
+	for (guint i = 0; i < group->kept->len; i++) {
+		const struct lqn_request_path *path = group->kept->pdata[i];
+
+		ck_assert_int_ge(time_on(path, LQN_PATH_CPU, "back"), 215000);
+		ck_assert_int_le(time_on(path, LQN_PATH_CPU, "loop"), 40000);
+		ck_assert_int_eq(time_on(path, LQN_PATH_QUEUE, "client"), 0);
+	}
+	lqn_path_report_free(paths);
+	lqn_model_free(model);
+}
+END_TEST
+
 SUITE("loops", requests_in_flight_do_not_hold_the_loop, who_waits_for_one_answer_alone_holds_its_thread,
 	who_waits_for_answers_where_requests_come_is_free_for_them, who_puts_requests_off_until_an_answer_comes_is_serial,
 	a_timer_of_the_loop_delays_the_request_alone, requests_wait_for_connections_where_no_thread_does,
-	who_has_been_answered_makes_no_call_that_it_does_not_wait_for, who_reads_several_before_it_answers_has_left_none)
+	who_has_been_answered_makes_no_call_that_it_does_not_wait_for, who_reads_several_before_it_answers_has_left_none,
+	a_path_goes_through_what_was_called_whatever_the_loop_does_meanwhile)
