@@ -128,6 +128,11 @@ void lqn_build_entries(struct lqn_build *build);
 struct lqn_cluster *lqn_build_cluster_of(struct lqn_build *build, struct lqn_invocation *invocation);
 /* The cluster that a call of `from` goes to; NULL: to none of the model, or within the service. */
 struct lqn_cluster *lqn_build_callee(struct lqn_build *build, const struct lqn_cluster *from, const struct lqn_arc *arc);
+/*
+ * Threads of a task that must have a bound, for lqns takes no synchronous beside asynchronous requests, and no second phase, without.
+ * (Of more than this it finds no solution if there are both.)
+ */
+#define LQN_BOUND 16
 /* pools.c: how many threads serve; *per_connection: each was made for one connection. */
 unsigned lqn_service_multiplicity(const struct lqn_build *build, const struct lqn_service *service,
 	bool *per_connection);

@@ -276,7 +276,7 @@ static void bound_threads(struct lqn_service *service)
 	}
 	if (asynchronous || second_phase) {
 		service->task->sched = LQN_SCHED_FCFS;
-		service->task->multiplicity = service->multiplicity;
+		service->task->multiplicity = MIN(service->multiplicity, LQN_BOUND);
 	}
 }
 

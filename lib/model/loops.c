@@ -10,12 +10,6 @@
 #include "build.h"
 
 #define CALLS_MIN 3		/* that do not hold the thread; fewer are chance */
-/*
- * Threads of a task that must have a bound, for the solver takes no synchronous beside asynchronous requests, and no second phase, without.
- * (Of more than this it finds no solution if there are both.)
- */
-#define IN_FLIGHT_MAX 16
-
 static bool is_free(const struct lqn_model_call *call)
 {
 	return call->kind == LQN_SYNC && call->free >= CALLS_MIN && call->free > call->held;
@@ -191,7 +185,7 @@ static void make_loop(struct lqn_build *build, struct lqn_service *service)
 		}
 	}
 	task->sched = (asynchronous && synchronous) || second_phase ? LQN_SCHED_FCFS : LQN_SCHED_INF;
-	task->multiplicity = task->sched == LQN_SCHED_INF ? 1 : IN_FLIGHT_MAX;
+	task->multiplicity = task->sched == LQN_SCHED_INF ? 1 : LQN_BOUND;
 }
 
 void lqn_build_client_loop(struct lqn_build *build, struct lqn_service *service, unsigned threads)

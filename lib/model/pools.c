@@ -173,13 +173,13 @@ unsigned lqn_service_multiplicity(const struct lqn_build *build, const struct lq
 		made += is_per_connection(workers->pdata[i]);
 	}
 	*per_connection = workers->len > 0 && made == workers->len;
-	if (*per_connection) {
-		return workers->len;
+	if (!*per_connection) {
+		common_place(service, workers, &where);
 	}
-	common_place(service, workers, &where);
 	for (guint i = 0; i < service->host->by_age->len; i++) {
 		const struct lqn_actor *actor = service->host->by_age->pdata[i];
-		struct lqn_window life = life_of(actor);
+		struct lqn_window life = *per_connection ? (struct lqn_window) { actor->born, actor->died < 0 ? INT64_MAX : actor->died } :
+			life_of(actor);
 
 		if (g_hash_table_contains(service->units, actor->unit) && lives_in_window(build, actor) &&
 				(actor->served || (where.count > 0 && waits_at(service, actor, &where)))) {

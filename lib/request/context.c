@@ -398,6 +398,7 @@ struct lqn_invocation *lqn_begin_request(struct lqn_analysis *a, struct lqn_acto
 	actor->mark = MAX(actor->mark, start);
 	if (request) {
 		request->callee = invocation;
+		actor->unit->served = true;
 	}
 	return invocation;
 }

@@ -144,7 +144,8 @@ struct lqn_unit {			/* a process */
 	const struct lqn_snapshot_process *process;	/* borrowed; NULL: no snapshot shows it */
 	const char *name;		/* by a rule or a snapshot; interned; NULL: what its main thread is called */
 	bool ignored;			/* a rule says so: background */
-	bool serves;			/* it was seen to receive requests, or to accept */
+	bool serves;			/* it was seen to receive requests, or what may be some, or to accept */
+	bool served;			/* it was seen to take up a request */
 	bool outside;			/* none of the trace: who is at the other end of connections to hosts that are not traced */
 	bool asked_first;		/* born in the trace, it was sent something before it ever sent anything: no client */
 	uint64_t sends, asks;		/* of which came after a sleep, not after a message */

@@ -73,7 +73,7 @@ void lqn_on_sleep(struct lqn_analysis *a, struct lqn_party *host, const struct l
 	struct lqn_invocation *cycle = lqn_final(actor->current);
 
 	if (!cycle || !cycle->anonymous || cycle->tail_of || cycle->origin == LQN_ORIGIN_REPLY ||
-			(cycle->origin == LQN_ORIGIN_HANDOVER && actor->unit->serves)) {
+			(cycle->origin == LQN_ORIGIN_HANDOVER && actor->unit->served)) {
 		return;		/* a worker may sleep within what was handed to it */
 	}
 	/* a client that sleeps has ended its cycle; the cycle's own end is its last reply */

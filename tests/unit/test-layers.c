@@ -387,8 +387,40 @@ START_TEST(who_never_answers_is_asked_asynchronously_whoever_takes_it)
 }
 END_TEST
 
+/*
+ * Another thread lets it go before its first cycle, and its answers come out of a queue: neither makes it a worker that sleeps with what
+ * was handed to it.
+ */
+START_TEST(a_client_that_has_waited_for_a_word_thinks_as_it_sleeps)
+{
+	start("front", "back");
+	open_queue(CLIENT, FRONT, 5, "/front");
+	open_queue(CLIENT, FRONT, 6, "/to-client");
+	talk_await(&t, FRONT, "mq_timedreceive", 5);
+	talk_thread(&t, CLIENT, WORKER);
+	talk_sleep(&t, CLIENT, 400);
+	talk_futex_wait(&t, CLIENT, INNER);
+	talk_work(&t, 10);
+	talk_futex_wake(&t, WORKER, INNER, CLIENT);
+	talk_futex_wait(&t, WORKER, WORD);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 30);
+		pass(CLIENT, 5, FRONT);
+		talk_await(&t, CLIENT, "mq_timedreceive", 6);
+		talk_work(&t, 40);
+		pass(FRONT, 6, CLIENT);
+		talk_await(&t, FRONT, "mq_timedreceive", 5);
+		talk_sleep(&t, CLIENT, 400);
+	}
+	model = talk_finish(&t, NULL);
+	expect_calls("client", "front", LQN_SYNC, 1);
+	near(talk_task(model, "client")->think, 400e-6);
+	lqn_model_free(model);
+}
+END_TEST
+
 SUITE("layers", who_waits_while_it_works_for_another_has_asked, one_way_work_that_is_handed_over_is_the_workers,
 	who_sleeps_as_it_serves_is_no_client, a_queue_of_requests_is_none_of_answers,
 	one_of_very_many_readers_of_a_queue_reads_it, datagrams_sent_at_once_are_told_apart_by_the_answers,
 	work_after_the_reply_of_a_connections_thread_is_a_second_phase,
-	who_never_answers_is_asked_asynchronously_whoever_takes_it)
+	who_never_answers_is_asked_asynchronously_whoever_takes_it, a_client_that_has_waited_for_a_word_thinks_as_it_sleeps)
