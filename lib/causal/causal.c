@@ -143,16 +143,10 @@ static void handle_other(struct lqn_causal *c, struct lqn_record *rec)
 	g_free(rec->text);
 }
 
-static bool is_of_span(const struct lqn_record *rec)
-{
-	return rec->type == LQN_REC_SPAN_BEGIN || rec->type == LQN_REC_SPAN_END ||
-		rec->type == LQN_REC_SPAN_MESSAGE;
-}
-
 /* True for what needs no CPU's thread, and of which nothing follows from its order. */
 static bool is_of_other_layer(const struct lqn_record *rec)
 {
-	return rec->type == LQN_REC_OTHER || is_of_span(rec);
+	return rec->type == LQN_REC_OTHER || lqn_record_is_span(rec->type);
 }
 
 /* Takes a record in its turn. */
@@ -161,7 +155,7 @@ static void take(void *payload, struct lqn_record *rec)
 	struct lqn_causal *c = payload;
 
 	c->latest = rec->ts;
-	if (c->first == INT64_MIN && !is_of_span(rec)) {
+	if (c->first == INT64_MIN && !lqn_record_is_span(rec->type)) {
 		c->first = c->now = rec->ts;
 		c->host.idle_since = rec->ts;
 		lqn_causal_take_in_snapshot(c);

@@ -6,6 +6,7 @@
  * One decoded kernel event. Layouts (layout.h) say which field of which event class goes where;
  * everything behind this struct knows nothing of event names, field types or tracers.
  */
+#include <stdbool.h>
 #include <stdint.h>
 
 #define LQN_COMM_LEN 16		/* the kernel's TASK_COMM_LEN, terminating zero included */
@@ -192,5 +193,11 @@ struct lqn_record {
 		} state;
 	};
 };
+
+/* Whether a record of that type tells of a program's span. */
+static inline bool lqn_record_is_span(enum lqn_record_type type)
+{
+	return type == LQN_REC_SPAN_BEGIN || type == LQN_REC_SPAN_END || type == LQN_REC_SPAN_MESSAGE;
+}
 
 #endif

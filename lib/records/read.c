@@ -284,11 +284,10 @@ static bool get_end(struct lqn_reader *reader, const struct lqn_frame *head, str
 /* Whether such a record can be told so, and be worked on. */
 static bool is_possible(enum lqn_told_type told, const struct lqn_record *rec)
 {
-	const bool span = rec->type == LQN_REC_SPAN_BEGIN || rec->type == LQN_REC_SPAN_END;
 	const unsigned kinds = rec->type == LQN_REC_CALL_ENTRY || rec->type == LQN_REC_CALL_EXIT ? LQN_CALL_COUNT :
 		rec->type == LQN_REC_CONTEXT_ENTRY || rec->type == LQN_REC_CONTEXT_EXIT ? LQN_CTX_COUNT : UINT8_MAX + 1;
 
-	return rec->type < LQN_REC_COUNT && rec->kind < kinds && span == (told == LQN_TOLD_SPAN) &&
+	return rec->type < LQN_REC_COUNT && rec->kind < kinds && lqn_record_is_span(rec->type) == (told == LQN_TOLD_SPAN) &&
 		(rec->type == LQN_REC_OTHER) == (told == LQN_TOLD_MARK);
 }
 

@@ -22,7 +22,7 @@ enum lqn_told_type {
 	LQN_TOLD_PACKET,	/* a packet of it begins: `cpu` */
 	LQN_TOLD_PACKET_END,
 	LQN_TOLD_KERNEL,	/* event: of the kernel */
-	LQN_TOLD_SPAN,		/* event: a program's span begins or ends */
+	LQN_TOLD_SPAN,		/* event: a program's span begins, has received a message, or ends */
 	LQN_TOLD_MARK,		/* event: a member of any other, which may be a mark */
 	LQN_TOLD_LOSS,		/* loss */
 	LQN_TOLD_TIME,		/* no more than the time */

@@ -174,7 +174,7 @@ static bool put_class(struct lqn_writer *writer, struct lqn_told_class *class, c
 static void put_text(struct lqn_writer *writer, const struct lqn_record *rec)
 {
 	/* of a span it is two strings: the second is where `service` says */
-	const bool two = (rec->type == LQN_REC_SPAN_BEGIN || rec->type == LQN_REC_SPAN_END) && rec->span.service > 0;
+	const bool two = lqn_record_is_span(rec->type) && rec->span.service > 0;
 	const size_t first = two ? rec->span.service : 0;
 	const uint64_t len = first + strlen(rec->text + first);
 	char *to = more(writer, sizeof(len) + len + 1);

@@ -104,6 +104,25 @@ def from_files_and_user_space():
             same_model(dir, [trace('three-tier'), dir(name)])
 
 
+def batch_of_messages():
+    """A span that is linked with several senders."""
+    with open(os.path.join(trace('pipe'), 'recording.json')) as f:
+        recording = json.load(f)
+    begin = recording['clock_epoch_ns'] + recording['monotonic_begin'] + 500000000
+
+    def span(id, kind, at, links=()):
+        return {'traceId': '1'.zfill(32), 'spanId': id.zfill(16), 'name': 's' + id, 'kind': kind,
+                'startTimeUnixNano': str(begin + at), 'endTimeUnixNano': str(begin + at + 1000),
+                'links': [{'traceId': '1'.zfill(32), 'spanId': link.zfill(16)} for link in links]}
+
+    told = [span('1', 4, 1000), span('2', 4, 2000), span('3', 5, 3000, ['1', '2'])]
+    with Scratch() as dir:
+        with open(dir('spans.json'), 'w') as f:
+            json.dump({'resourceSpans': [{'scopeSpans': [{'spans': told}]}]}, f)
+        text = same_text(dir, [trace('pipe'), dir('spans.json')])
+        assert text.count('lqn:span_message:') == 2, text.count('lqn:span_message:')
+
+
 def cases_as_text():
     """Ties, losses, several hosts: every case, as events."""
     for case in sorted(os.listdir(CASES)):
@@ -244,6 +263,7 @@ run([('%s, %d readers%s' % (name, jobs, more and ', ' + more), lambda n=name, j=
     [('%s: %d chunks' % (name, n), lambda name=name, n=n: rotated(name, n)) for name, n in (('three-tier', 2), ('pgbench', 5))] +
     [('lost packets', lost_packets),
      ('spans of a file and of user space', from_files_and_user_space),
+     ('a span of several messages', batch_of_messages),
      ('every case', cases_as_text),
      ('no more marks than one reader tells', no_more_marks_than_of_one),
      ('the sink is any', as_a_trace),

@@ -237,7 +237,7 @@ START_TEST(a_record_of_each_type_comes_out)
 	put_bare(i, &stream, LQN_TOLD_STREAM, LQN_TOLD_UNDATED);
 	for (unsigned type = 0; type < LQN_REC_COUNT; type++) {
 		struct lqn_record *rec = &sent[type];
-		const bool span = type == LQN_REC_SPAN_BEGIN || type == LQN_REC_SPAN_END;
+		const bool span = lqn_record_is_span(type);
 		struct lqn_told told = { .type = span ? LQN_TOLD_SPAN : type == LQN_REC_OTHER ? LQN_TOLD_MARK : LQN_TOLD_KERNEL,
 			.stream = &stream, .ts = type };
 
