@@ -95,24 +95,23 @@ static void broker_free(gpointer data)
 	g_free(broker);
 }
 
-static struct lqn_broker *broker_of(GPtrArray *brokers, struct lqn_invocation *work, bool make)
+static bool is_work_of(const struct lqn_broker *broker, struct lqn_invocation *work)
 {
-	const char *name = lqn_invocation_service(work);
-	const struct lqn_party *host = host_of(work);
+	return lqn_invocation_service(work) == broker->name && host_of(work) == broker->host;
+}
+
+static struct lqn_broker *broker_of(GPtrArray *brokers, struct lqn_invocation *work)
+{
 	struct lqn_broker *broker;
 
 	for (guint i = 0; i < brokers->len; i++) {
-		broker = brokers->pdata[i];
-		if (broker->name == name && broker->host == host) {
-			return broker;
+		if (is_work_of(brokers->pdata[i], work)) {
+			return brokers->pdata[i];
 		}
 	}
-	if (!make) {
-		return NULL;
-	}
 	broker = g_new0(struct lqn_broker, 1);
-	broker->name = name;
-	broker->host = host;
+	broker->name = lqn_invocation_service(work);
+	broker->host = host_of(work);
 	broker->publications = g_array_new(FALSE, FALSE, sizeof(struct lqn_publication));
 	broker->deliveries = g_array_new(FALSE, FALSE, sizeof(struct lqn_delivery));
 	broker->consumers = g_array_new(FALSE, FALSE, sizeof(struct lqn_consumer));
@@ -194,7 +193,7 @@ static struct sent *sent_of(GHashTable *sent, struct lqn_arc *arc)
  * What is sent to a broker is published, if it does not ask for a message. Who is delivered to acknowledges, or asks for more; he may
  * publish besides: what he sends in a length of which most is passed on.
  */
-static void find_publications(const struct lqn_analysis *a, GPtrArray *brokers, struct lqn_broker *broker)
+static void find_publications(const struct lqn_analysis *a, struct lqn_broker *broker)
 {
 	g_autoptr(GHashTable) sent = g_hash_table_new_full(hash_sent, equal_sent, g_free, NULL);
 	g_autoptr(GHashTable) named = g_hash_table_new(g_direct_hash, g_direct_equal);
@@ -210,7 +209,7 @@ static void find_publications(const struct lqn_analysis *a, GPtrArray *brokers, 
 	for (guint i = 0; i < a->arcs->len; i++) {
 		struct lqn_arc *arc = a->arcs->pdata[i];
 
-		if (is_between_services(arc) && !arc->fetch && !arc->awaits && broker_of(brokers, arc->callee, false) == broker) {
+		if (!arc->fetch && !arc->awaits && is_between_services(arc) && is_work_of(broker, arc->callee)) {
 			sent_of(sent, arc)->count++;
 			g_ptr_array_add(arcs, arc);
 		}
@@ -246,13 +245,13 @@ static GPtrArray *find_brokers(const struct lqn_analysis *a)
 
 		/* what a client does of its own accord is published, not passed on */
 		if (arc->kind == LQN_ASYNC && !arc->fetch && is_between_services(arc) && lqn_final(arc->caller)->request) {
-			add_delivery(broker_of(brokers, arc->caller, true), arc);
+			add_delivery(broker_of(brokers, arc->caller), arc);
 		}
 	}
 	for (guint i = 0; i < brokers->len; i++) {
 		struct lqn_broker *broker = brokers->pdata[i];
 
-		find_publications(a, brokers, broker);
+		find_publications(a, broker);
 		g_array_sort(broker->publications, by_at);
 		for (guint k = 0; k < broker->publications->len; k++) {
 			g_hash_table_insert(broker->index, g_array_index(broker->publications, struct lqn_publication, k).arc,

@@ -36,21 +36,10 @@ struct tally {
 	double waited, met;	/* arrivals that waited; of which while others were known to hold it */
 };
 
-/* How many of the intervals have ended by then. */
-static guint ended_by(const GArray *held, int64_t ts)
+/* The first of the intervals that ends after that. */
+static guint first_after(const GArray *held, int64_t ts)
 {
-	guint low = 0, high = held->len;
-
-	while (low < high) {
-		guint middle = (low + high) / 2;
-
-		if (g_array_index(held, struct lqn_taken, middle).end <= ts) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	return LQN_COUNT_UNTIL(held, struct lqn_taken, end, ts);
 }
 
 static double cpu_between(const struct lqn_actor *actor, int64_t begin, int64_t end)
@@ -64,7 +53,7 @@ static void add_work(struct tally *tally, const struct lqn_invocation *it, const
 	int64_t until = MAX(it->end, it->replied);
 
 	tally->cpu += cpu_between(actor, it->begin, until);
-	for (guint i = ended_by(held, it->begin); i < held->len; i++) {
+	for (guint i = first_after(held, it->begin); i < held->len; i++) {
 		const struct lqn_taken *by = &g_array_index(held, struct lqn_taken, i);
 
 		if (by->begin >= until) {
@@ -92,7 +81,7 @@ static void add_invocation(struct tally *tally, const struct lqn_invocation *it,
 		if (wait->again || lqn_word_root(lqn_party_word(it->actor->host, wait->word)) != word) {
 			continue;
 		}
-		i = ended_by(held, wait->at);
+		i = first_after(held, wait->at);
 		tally->waited++;
 		tally->met += i < held->len && g_array_index(held, struct lqn_taken, i).begin < wait->at;
 	}

@@ -323,19 +323,6 @@ bool lqn_take_up_idle(struct lqn_actor *actor, const struct lqn_end *end, int64_
 	return queued;
 }
 
-/* Takes the last of its calls out of an invocation. */
-static struct lqn_arc *take_last(struct lqn_invocation *it)
-{
-	struct lqn_arc *last = it->last_arc, *before = NULL;
-
-	for (struct lqn_arc *arc = it->arcs; arc != last; arc = arc->next) {
-		before = arc;
-	}
-	*(before ? &before->next : &it->arcs) = NULL;
-	it->last_arc = before;
-	return last;
-}
-
 void lqn_give_call_to_idle(struct lqn_actor *actor, struct lqn_invocation *answered)
 {
 	struct lqn_invocation *idle = g_queue_peek_head(&actor->idle);
@@ -345,7 +332,7 @@ void lqn_give_call_to_idle(struct lqn_actor *actor, struct lqn_invocation *answe
 			arc->via->role != LQN_ROLE_CLIENT || arc->sent < actor->last.end || idle->left_at > arc->sent) {
 		return;
 	}
-	arc = take_last(answered);
+	remove_arc(arc);
 	arc->queued = was_freed(actor, arc->via, arc->sent);
 	arc->left = true;
 	come_back(actor, idle, arc->sent, arc->queued);
