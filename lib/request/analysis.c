@@ -116,7 +116,9 @@ static void on_object(struct lqn_analysis *a, struct lqn_party *host, const stru
 	end->role = end->outside ? end->role : (uint8_t) ev->object.role;
 	if (ev->object.closed && !end->closed) {
 		end->closed = ev->ts;
-		if (end->outside) {
+		if (end->found) {
+			end->found->closed = ev->ts;
+		} else if (end->outside) {
 			lqn_outside_closed(a, host, end, ev->ts);
 		}
 	}
@@ -130,7 +132,7 @@ static void on_object(struct lqn_analysis *a, struct lqn_party *host, const stru
 	g_free(end->name);
 	end->name = *ev->object.name ? g_strdup(ev->object.name) : NULL;
 	if (ev->object.remote) {
-		lqn_link_end(a, end);
+		lqn_link_end(a, end, ev->ts);
 	}
 }
 
@@ -221,6 +223,7 @@ static void deliver(struct lqn_analysis *a, struct lqn_party *party, const struc
 		[LQN_EV_LOSS] = on_loss,
 		[LQN_EV_SUMMARY] = on_summary,
 	};
+	struct lqn_event moved;
 	struct lqn_end *end;
 
 	if (a->keep.held >= a->keep.limit) {
@@ -234,11 +237,23 @@ static void deliver(struct lqn_analysis *a, struct lqn_party *party, const struc
 		return;
 	}
 	if (ev->type == LQN_EV_SEND && (end = lqn_end_real(lqn_party_end(party, ev->send.object)))->remote) {
+		if (end->found) {
+			end = end->found;
+			moved = *ev;
+			moved.send.object = end->id;
+			ev = &moved;
+		}
 		lqn_order_push(a->order, party, ev);
 		lqn_link_sent(a, party, end, ev);
 		return;
 	}
 	if (ev->type == LQN_EV_RECEIVE && (end = lqn_end_real(lqn_party_end(party, ev->receive.object)))->remote) {
+		if (end->found) {
+			end = end->found;
+			moved = *ev;
+			moved.receive.object = end->id;
+			ev = &moved;
+		}
 		lqn_link_received(a, party, end, ev);
 	} else {
 		lqn_order_push(a->order, party, ev);

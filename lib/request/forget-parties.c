@@ -34,6 +34,7 @@ static void follow_ends(GPtrArray *stack)
 		push_end(stack, end->peer);
 		push_end(stack, end->listener);
 		push_end(stack, end->alias);
+		push_end(stack, end->found);
 		need_actor(end->user);
 		need_actor(end->outside);
 		for (guint i = 0; end->readers && i < end->readers->len; i++) {

@@ -38,6 +38,8 @@ struct lqn_end {
 	int64_t first_send;		/* INT64_MAX: none */
 	struct lqn_actor *outside;	/* remote, of a host that is not traced: who is there; borrowed; NULL: it is, or not known */
 	int64_t said_at;		/* likewise: when that last sent or received */
+	struct lqn_end *found;		/* likewise, until its host was traced: the end from then on; borrowed; NULL: it never was */
+	bool late;			/* what comes here may have been sent before that */
 	GQueue *outgoing;		/* remote: struct lqn_unread, sent and not read; owned; NULL: none */
 	GQueue *pending;		/* remote: struct lqn_pending, receives whose messages are not known; likewise */
 	uint64_t sends;				/* in all that has come by now, later than what is worked on */
@@ -109,7 +111,7 @@ uint64_t lqn_ios_forget(struct lqn_analysis *analysis, struct lqn_party *host);
 
 /* ---- link.c: connections between hosts ---- */
 /* An end whose peer is on another host, with its name. */
-void lqn_link_end(struct lqn_analysis *analysis, struct lqn_end *end);
+void lqn_link_end(struct lqn_analysis *analysis, struct lqn_end *end, int64_t ts);
 void lqn_link_sent(struct lqn_analysis *analysis, struct lqn_party *host, struct lqn_end *end,
 	const struct lqn_event *ev);
 /* Passes the event on to the order when its sender is known. */
@@ -127,6 +129,8 @@ void lqn_outside_received(struct lqn_analysis *analysis, struct lqn_party *host,
 /* Passes on that what was sent has been received there; the send itself is the caller's to pass on, before. */
 void lqn_outside_sent(struct lqn_analysis *analysis, struct lqn_party *host, struct lqn_end *end, const struct lqn_event *ev);
 void lqn_outside_closed(struct lqn_analysis *analysis, struct lqn_party *host, struct lqn_end *end, int64_t ts);
+/* The host of the other end is traced, from `ts` on: the end that takes this one's place. */
+struct lqn_end *lqn_outside_found(struct lqn_analysis *analysis, struct lqn_end *end, int64_t ts);
 
 /* ---- roles.c: who asks on connections older than the trace ---- */
 bool lqn_end_needs_role(const struct lqn_end *end);

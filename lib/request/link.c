@@ -33,7 +33,7 @@ static char *reversed(const char *name)
 	return middle ? g_strdup_printf("%s%s%.*s", middle + strlen(arrow), arrow, (int) (middle - name), name) : NULL;
 }
 
-void lqn_link_end(struct lqn_analysis *a, struct lqn_end *end)
+void lqn_link_end(struct lqn_analysis *a, struct lqn_end *end, int64_t ts)
 {
 	g_autofree char *other_name = reversed(end->name);
 	struct lqn_end *other;
@@ -43,6 +43,10 @@ void lqn_link_end(struct lqn_analysis *a, struct lqn_end *end)
 	}
 	end->remote = true;
 	other = g_hash_table_lookup(a->links, other_name);
+	if (other && other->outside && !other->found && other->host != end->host) {
+		other = lqn_outside_found(a, other, ts);
+		end->late = true;
+	}
 	if (other && !other->peer) {
 		end->peer = other;
 		other->peer = end;
@@ -154,6 +158,10 @@ static bool take(struct lqn_end *end, struct lqn_pending *pending)
 		struct lqn_unread *message = g_queue_peek_head(unread);
 		int64_t n = MIN(pending->left, message->bytes);
 
+		if (end->late && message->sent > ev->receive.end) {
+			return true;	/* it was sent when nobody knew who would receive it */
+		}
+		end->late = false;
 		if (ev->receive.count == 0 && (!pending->ev.receive.sender || n == message->bytes)) {
 			ev->receive.seq = message->seq;
 			ev->receive.sender = message->sender;

@@ -13,6 +13,7 @@
 #include "layout/record.h"
 
 #define OUTSIDE (UINT64_C(1) << 63)	/* in keys of threads and ends that are not of the trace */
+#define FOUND (UINT64_C(1) << 62)	/* in keys of ends whose other end is of the trace, but was not from the beginning */
 /* Numbers of processes that no kernel gives. */
 #define PID_CLIENTS 0xf1000000u
 #define PID_SERVERS 0xf0000000u
@@ -65,7 +66,7 @@ static bool make(struct lqn_party *host, struct lqn_end *end)
 	struct lqn_end *other;
 	unsigned here, there;
 
-	if (end->kind != LQN_OBJ_TCP || !ports_of(end->name, &here, &there)) {
+	if (end->kind != LQN_OBJ_TCP || end->id >= FOUND || !ports_of(end->name, &here, &there)) {
 		return false;
 	}
 	if (end->role == LQN_ROLE_NONE) {
@@ -154,4 +155,21 @@ void lqn_outside_closed(struct lqn_analysis *a, struct lqn_party *host, struct l
 
 	end->peer->closed = ts;
 	lqn_order_push(a->order, host, &ev);
+}
+
+/*
+ * What waits to be worked on still speaks of the end as it was, so from now on it is another one. Nobody knows what was under way to or
+ * from it: who waits for that is not answered.
+ */
+struct lqn_end *lqn_outside_found(struct lqn_analysis *a, struct lqn_end *end, int64_t ts)
+{
+	struct lqn_end *found = lqn_party_end(end->host, FOUND | end->id);
+
+	lqn_outside_closed(a, end->host, end, ts);
+	found->kind = end->kind;
+	found->role = end->role;
+	found->guessed = end->guessed;
+	found->remote = found->late = true;
+	end->found = found;
+	return found;
 }

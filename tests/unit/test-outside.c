@@ -226,6 +226,50 @@ START_TEST(who_has_the_port_of_a_service_serves)
 }
 END_TEST
 
+/* A host whose trace begins in the middle: until then its server is a delay, from then on it is itself. */
+START_TEST(who_is_traced_later_is_joined_from_then_on)
+{
+	enum { THERE = 3 };
+	struct lqn_model *model;
+	int64_t now = 10 * US;
+
+	start();
+	process(SERVER, "server");
+	slept[SERVER] = now;
+	connection(FIRST, LQN_ROLE_SERVER, "10.0.0.1:80 -> 10.0.0.2:40000", now, false);
+	connection(FIRST + 1, LQN_ROLE_CLIENT, "10.0.0.1:41000 -> 10.0.0.3:5432", now, false);
+	for (int i = 0; i < CYCLES; i++) {
+		const unsigned here = host;
+
+		receive(SERVER, FIRST, now + 100 * US);
+		reply(SERVER, FIRST + 1, now + 150 * US);
+		if (i == CYCLES / 2) {
+			/* the request has been sent, and is received when the trace has begun */
+			host = lqn_analysis_host(analysis, "there");
+			process(THERE, "database");
+			slept[THERE] = now + 155 * US;
+			connection(FIRST + 2, LQN_ROLE_SERVER, "10.0.0.3:5432 -> 10.0.0.1:41000", now + 155 * US, false);
+		}
+		if (i >= CYCLES / 2) {
+			host = lqn_analysis_host(analysis, "there");
+			receive(THERE, FIRST + 2, now + 200 * US);
+			reply(THERE, FIRST + 2, now + 400 * US);
+			host = here;
+		}
+		receive(SERVER, FIRST + 1, now + 450 * US);
+		reply(SERVER, FIRST, now + 470 * US);
+		now += 1000 * US;
+	}
+	model = finish(now);
+	/* the first request there is nobody's, and what it was sent for is not answered */
+	near(talk_calls(talk_entry(model, "server"), talk_entry(model, "database"), LQN_SYNC), (CYCLES / 2 - 2) / (CYCLES - 1.0));
+	near(talk_calls(talk_entry(model, "server"), talk_task(model, "outside_5432")->entries->pdata[0], LQN_SYNC),
+		CYCLES / 2 / (CYCLES - 1.0));
+	near(talk_entry(model, "database")->phase[0].demand, 200e-6);
+	lqn_model_free(model);
+}
+END_TEST
+
 SUITE("outside", clients_that_are_not_traced_think_between_answers_and_requests,
 	clients_with_a_connection_for_each_request_are_an_open_source, a_server_that_is_not_traced_is_a_delay, a_third_host_is_not_traced_either,
-	who_has_the_port_of_a_service_serves)
+	who_has_the_port_of_a_service_serves, who_is_traced_later_is_joined_from_then_on)
