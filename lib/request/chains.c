@@ -2,7 +2,7 @@
 
 /*
  * Requests out of wake-ups alone, for traces without system calls. A thread woken by another process is taken for one that
- * waited on a word of shared memory that only it waits on, and the waker for who set it: waits.c then finds out who asks
+ * waited on a word of shared memory that only it waits on, and the waker for who set it: futexes.c then finds out who asks
  * and who answers. A timer that wakes a thread is a sleep.
  *
  * A waking after which the thread blocks again at once, to be woken by the same process, told it nothing (room to write).

@@ -152,7 +152,7 @@ struct lqn_unit {			/* a process */
 	/* times its threads left work that waits for an answer; requests that had to wait until such an answer came */
 	uint64_t took_up, put_off;
 	int distance;			/* from the clients, in messages */
-	GPtrArray *unclaimed;		/* struct lqn_arc to it, borrowed, by whom served is not known; owned; NULL: none (waits.c) */
+	GPtrArray *unclaimed;		/* struct lqn_arc to it, borrowed, by whom served is not known; owned; NULL: none (futexes.c) */
 	bool needed;			/* of forget.c */
 };
 

@@ -82,6 +82,11 @@ static inline struct lqn_end *lqn_end_real(struct lqn_end *end)
 
 /* True if the thread was seen to read from there, or, where very many do, one of its process was. */
 bool lqn_end_is_read_by(const struct lqn_end *end, struct lqn_actor *actor);
+static inline bool lqn_end_is_stream(const struct lqn_end *end)
+{
+	return (end->kind == LQN_OBJ_TCP || end->kind == LQN_OBJ_UNIX) && !end->one_way;
+}
+
 /* True if nothing is ever sent there: what comes wants no answer. */
 bool lqn_end_is_one_way(const struct lqn_end *end);
 /* What comes there are requests, or may be: all who read from it serve. */
@@ -163,6 +168,16 @@ bool lqn_is_push(const struct lqn_actor *actor, struct lqn_end *end);
 /* What is delivered to who has asked for it so. */
 void lqn_fetch_answered(const struct lqn_actor *actor, const struct lqn_invocation *fetch, struct lqn_arc *delivered);
 
+/* ---- holds.c ---- */
+/* A woken thread that waits again after so little CPU time found nothing: another had taken it. */
+#define LQN_FOUND_NOTHING_NS 20000
+/* The thread has been let in. Returns whether it had been before, and found that another had been faster. */
+bool lqn_got_lock(struct lqn_actor *actor, struct lqn_word *word, const struct lqn_event *ev);
+/* The thread wakes the next one, and has thereby given it back. */
+void lqn_gave_lock(struct lqn_analysis *analysis, struct lqn_actor *actor, struct lqn_word *word, const struct lqn_event *ev);
+/* Notes the wait in what the thread works on; `again`: what lqn_got_lock() has returned. */
+void lqn_waited_for_lock(struct lqn_actor *actor, uint64_t word, bool again, const struct lqn_event *ev);
+
 /* ---- forget-parties.c ---- */
 /* What is not kept goes; bytes of what is over and stays. */
 uint64_t lqn_parties_forget(struct lqn_analysis *analysis);
@@ -190,6 +205,18 @@ void lqn_merge(struct lqn_invocation *from, struct lqn_invocation *into);
 /* A request, sent at `sent`, reaches a thread, in a call that ended at `ts`, with the CPU clock from `cpu_begin` to `cpu`. */
 struct lqn_invocation *lqn_begin_request(struct lqn_analysis *analysis, struct lqn_actor *actor,
 	struct lqn_arc *request, int64_t sent, int64_t ts, int64_t cpu_begin, int64_t cpu);
+static inline bool lqn_same_process(const struct lqn_actor *a, const struct lqn_actor *b)
+{
+	return a->host == b->host && a->unit == b->unit;
+}
+
+/* The thread has done with a message, by then. */
+static inline void lqn_done_with(struct lqn_actor *actor, int64_t ts, int64_t cpu)
+{
+	actor->last_ts = ts;
+	actor->last_cpu = cpu;
+}
+
 /* True for calls that wait for descriptors. */
 bool lqn_call_polls(uint8_t call);
 /* The thread takes up something else than its current work, which may wait for an answer. */
@@ -222,6 +249,7 @@ int64_t lqn_latency_in(const struct lqn_actor *actor, int64_t call_begin, int64_
 void lqn_actor_worked(struct lqn_invocation *invocation, struct lqn_actor *actor);
 /* messages.c */
 void lqn_on_send(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
+/* receives.c */
 void lqn_on_receive(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 /* chains.c: for traces without system calls; the begin of a wait, its waking, and its end */
 void lqn_on_chain_block(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
@@ -233,6 +261,7 @@ void lqn_on_end(struct lqn_analysis *analysis, struct lqn_party *host, const str
 void lqn_on_sleep(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 void lqn_on_awake(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 void lqn_on_disk(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
+/* futexes.c */
 void lqn_on_futex_block(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 void lqn_on_futex_wait(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 void lqn_on_futex_wake(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Requests and replies out of messages.
+ * Requests and replies out of messages, where they are sent; receives.c where they are received.
  *
  * On a connection the end that accepted answers: what goes out of it while a request that came in is open is the reply to
  * the oldest open one, whoever sends it (that is how work that was handed over inside a process is found). Queues have
@@ -12,17 +12,11 @@
 
 #include "layout/record.h"
 
-#define ANSWERED_MIN 0.75	/* of the messages that come on a connection: as many that go out, and each is a request */
 #define HOPS_MAX 8	/* callers looked through for the one who reads a queue */
-
-static bool is_stream(const struct lqn_end *end)
-{
-	return (end->kind == LQN_OBJ_TCP || end->kind == LQN_OBJ_UNIX) && !end->one_way;
-}
 
 bool lqn_end_is_one_way(const struct lqn_end *end)
 {
-	return end->one_way || (is_stream(end) && end->sends == 0);
+	return end->one_way || (lqn_end_is_stream(end) && end->sends == 0);
 }
 
 static bool is_shared(const struct lqn_end *end)
@@ -33,24 +27,13 @@ static bool is_shared(const struct lqn_end *end)
 
 static bool carries_messages(const struct lqn_end *end)
 {
-	return is_stream(end) || end->one_way || is_shared(end) || end->kind == LQN_OBJ_DATAGRAM || end->kind == LQN_OBJ_UDP;
+	return lqn_end_is_stream(end) || end->one_way || is_shared(end) || end->kind == LQN_OBJ_DATAGRAM || end->kind == LQN_OBJ_UDP;
 }
 
 /* Where what is sent into `end` is read; NULL: not known. */
 static struct lqn_end *target(struct lqn_end *end)
 {
 	return is_shared(end) ? end : lqn_end_real(end->peer);
-}
-
-static void done_with(struct lqn_actor *actor, int64_t ts, int64_t cpu)
-{
-	actor->last_ts = ts;
-	actor->last_cpu = cpu;
-}
-
-static bool same_process(const struct lqn_actor *a, const struct lqn_actor *b)
-{
-	return a->host == b->host && a->unit == b->unit;
 }
 
 static void replied(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_invocation *done,
@@ -78,10 +61,10 @@ static void forwarded(struct lqn_invocation *current, struct lqn_invocation *don
 {
 	struct lqn_invocation *it = current, *top;
 
-	for (int hops = 0; it && it != done && !same_process(it->actor, done->actor) && hops < HOPS_MAX; hops++) {
+	for (int hops = 0; it && it != done && !lqn_same_process(it->actor, done->actor) && hops < HOPS_MAX; hops++) {
 		it = it->request ? lqn_final(it->request->caller) : NULL;
 	}
-	if (!it || !same_process(it->actor, done->actor)) {
+	if (!it || !lqn_same_process(it->actor, done->actor)) {
 		return;		/* it works for another request: the descriptor was taken for another's */
 	}
 	for (top = it, it = current; it != top; it = lqn_final(it->request->caller)) {
@@ -134,7 +117,7 @@ static void send_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct l
 		current = lqn_final(lqn_context(a, actor, ev->send.begin, ev->send.cpu_begin));
 		lqn_merge(current, done);
 		actor->current = done;
-	} else if (current != done && same_process(actor, done->actor) && current->anonymous) {
+	} else if (current != done && lqn_same_process(actor, done->actor) && current->anonymous) {
 		/* work of which nobody knew whose it is: the reply says so */
 		current->tail_of = NULL;
 		lqn_charge(actor, ev->send.cpu_begin, ev->send.begin);
@@ -144,7 +127,7 @@ static void send_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct l
 	lqn_actor_worked(done, actor);
 	message = lqn_note_add(into, ev->send.seq);
 	message->reply_of = done;
-	if (current != done && !same_process(actor, done->actor) && !current->into) {
+	if (current != done && !lqn_same_process(actor, done->actor) && !current->into) {
 		forwarded(current, done, ev->send.begin);
 		replied(a, actor, current, ev);
 	} else {
@@ -339,6 +322,49 @@ static bool answer_unseen(struct lqn_analysis *a, struct lqn_actor *actor, struc
 	return true;
 }
 
+/* It greets who has connected, which nobody has asked for and nobody answers; or answers what was asked before the trace. */
+static bool is_unasked(const struct lqn_end *end, const struct lqn_end *to, const struct lqn_event *ev)
+{
+	return end->role == LQN_ROLE_SERVER && to->sends > 0 &&
+		(to->first_send > ev->send.begin || (end->guessed && !end->asked));
+}
+
+/* That a request is open at the end may have been missed; that somebody waits for its answer was not. */
+static void open_what_is_awaited(struct lqn_end *end, struct lqn_end *to)
+{
+	struct lqn_arc *waiting = g_queue_peek_head(&to->calls);
+
+	if (end->role == LQN_ROLE_SERVER && end->open.length == 0 && waiting && waiting->callee && waiting->replied == 0 &&
+			!lqn_final(waiting->callee)->replied) {
+		g_queue_push_tail(&end->open, waiting->callee);
+	}
+}
+
+/* True if what is sent on a connection answers something. */
+static bool send_answer(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, struct lqn_end *to,
+	struct lqn_end *into, const struct lqn_event *ev)
+{
+	if (end->open.length > 0) {
+		send_reply(a, actor, end, into, ev);
+		return true;
+	}
+	return send_more(a, actor, end, into, ev) || answer_unseen(a, actor, end, to, into, ev);
+}
+
+/* A new call on a connection. Older ones that the server has answered, of other contexts: these replies were lost. */
+static void add_call(struct lqn_analysis *a, struct lqn_end *end, struct lqn_arc *arc, const struct lqn_invocation *current,
+	bool two_way)
+{
+	struct lqn_arc *oldest;
+
+	while (!end->pipelined && (oldest = g_queue_peek_head(&end->calls)) && two_way && oldest->replied == 0 &&
+			lqn_final(oldest->caller) != current && oldest->callee && lqn_final(oldest->callee)->replied) {
+		g_queue_pop_head(&end->calls);
+		a->healed++;
+	}
+	g_queue_push_tail(&end->calls, arc);
+}
+
 void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
 {
 	struct lqn_actor *actor = lqn_party_actor(host, ev->send.thread);
@@ -354,24 +380,13 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 	if (lqn_end_needs_role(end)) {
 		lqn_roles_assign(host);
 	}
-	stream = is_stream(end);
-	if (stream && end->role == LQN_ROLE_SERVER && to->sends > 0 && to->first_send > ev->send.begin) {
-		/* it greets who has connected: nobody has asked, and no answer is to this */
-		done_with(actor, ev->send.end, ev->send.cpu_end);
+	stream = lqn_end_is_stream(end);
+	if (stream && is_unasked(end, to, ev)) {
+		lqn_done_with(actor, ev->send.end, ev->send.cpu_end);
 		return;
 	}
-	if (stream && end->guessed && end->role == LQN_ROLE_SERVER && !end->asked && to->sends > 0) {
-		/* the answer to what was asked before the trace began */
-		done_with(actor, ev->send.end, ev->send.cpu_end);
-		return;
-	}
-	if (stream && end->role == LQN_ROLE_SERVER && end->open.length == 0) {
-		struct lqn_arc *waiting = g_queue_peek_head(&to->calls);
-
-		/* that a request is open here may have been missed; that somebody waits for its answer was not */
-		if (waiting && waiting->callee && waiting->replied == 0 && !lqn_final(waiting->callee)->replied) {
-			g_queue_push_tail(&end->open, waiting->callee);
-		}
+	if (stream) {
+		open_what_is_awaited(end, to);
 	}
 	if (stream && end->open.length > 0) {
 		fetch = lqn_fetch_open(actor, end, to);
@@ -379,17 +394,8 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 			g_queue_pop_head(&end->open);
 		}
 	}
-	if (stream && !fetch && end->open.length > 0) {
-		send_reply(a, actor, end, into, ev);
-		done_with(actor, ev->send.end, ev->send.cpu_end);
-		return;
-	}
-	if (stream && !fetch && send_more(a, actor, end, into, ev)) {
-		done_with(actor, ev->send.end, ev->send.cpu_end);
-		return;
-	}
-	if (stream && !fetch && answer_unseen(a, actor, end, to, into, ev)) {
-		done_with(actor, ev->send.end, ev->send.cpu_end);
+	if (stream && !fetch && send_answer(a, actor, end, to, into, ev)) {
+		lqn_done_with(actor, ev->send.end, ev->send.cpu_end);
 		return;
 	}
 	two_way = to->sends > 0;
@@ -404,14 +410,14 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 		current = lqn_final(current);
 	}
 	if (!stream && send_queue_reply(a, host, actor, to, end, current, ev)) {
-		done_with(actor, ev->send.end, ev->send.cpu_end);
+		lqn_done_with(actor, ev->send.end, ev->send.cpu_end);
 		return;
 	}
 	if (!stream && is_for_answers(to) && lqn_roles_direction(host, actor->unit,
 			((struct lqn_actor *) to->readers->pdata[0])->unit) < 0) {
 		/* an answer to nothing that was seen */
 		a->orphans++;
-		done_with(actor, ev->send.end, ev->send.cpu_end);
+		lqn_done_with(actor, ev->send.end, ev->send.cpu_end);
 		return;
 	}
 	lqn_come_back(actor, current);
@@ -420,16 +426,7 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 		arc = lqn_arc_new(a, current, ev->send.begin, end, 0);
 		arc->queued = queued;
 		if (stream) {
-			struct lqn_arc *oldest;
-
-			/* the server has answered an older one of another context: that reply was lost */
-			while (!end->pipelined && (oldest = g_queue_peek_head(&end->calls)) && two_way && oldest->replied == 0 &&
-					lqn_final(oldest->caller) != current && oldest->callee &&
-					lqn_final(oldest->callee)->replied) {
-				g_queue_pop_head(&end->calls);
-				a->healed++;
-			}
-			g_queue_push_tail(&end->calls, arc);
+			add_call(a, end, arc, current, two_way);
 		}
 	}
 	arc->bytes = (uint32_t) MIN((uint64_t) arc->bytes + (uint64_t) MAX(ev->send.bytes, 0), UINT32_MAX);
@@ -441,169 +438,5 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 	if (stream && end->role != LQN_ROLE_SERVER) {
 		lqn_fetch_sent(actor, to, arc, ev);
 	}
-	done_with(actor, ev->send.end, ev->send.cpu_end);
-}
-
-/* Goes on with a context in which a reply has arrived. */
-static void resume(struct lqn_actor *actor, struct lqn_invocation *caller, const struct lqn_event *ev)
-{
-	struct lqn_invocation *current = lqn_final(actor->current);
-
-	if (current != caller) {
-		lqn_leave(actor, ev->receive.begin);
-		lqn_charge(actor, lqn_start_cpu(actor, ev->receive.cpu_end), ev->receive.end);
-		lqn_settle(actor);
-		actor->current = caller;
-	}
-	lqn_charge(actor, ev->receive.cpu_end, ev->receive.end);
-	caller->end = ev->receive.end;
-	caller->latency += lqn_latency_in(actor, ev->receive.begin, ev->receive.sent);
-	if (caller->origin == LQN_ORIGIN_LOOP) {
-		actor->current = NULL;	/* this customer's cycle is over */
-	}
-}
-
-/* How the thread waited for the answer that has just come. */
-static void wait_for_answer(struct lqn_actor *actor, struct lqn_arc *arc)
-{
-	bool waited = actor->last.end >= arc->sent, epoll = actor->last.call == LQN_CALL_EPOLL_WAIT;
-
-	/* an event loop, or a scheduler's thread, waits for whatever comes: whether for this, its caller's own answer tells */
-	arc->polled = waited && (epoll || actor->last.call == LQN_CALL_FUTEX);
-	arc->at_loop = waited && epoll && actor->last.object && actor->last.object == actor->asked_at;
-	arc->held = waited && !arc->left && !lqn_call_polls(actor->last.call);
-	actor->asking_from = arc->sent;
-	actor->asking_until = arc->replied;
-}
-
-static void receive_reply(struct lqn_actor *actor, struct lqn_end *end, struct lqn_note *message,
-	const struct lqn_event *ev)
-{
-	struct lqn_invocation *done = lqn_final(message->reply_of), *caller;
-	struct lqn_arc *arc = done->request;
-
-	if (!arc) {
-		return;
-	}
-	g_queue_remove(&end->calls, arc);
-	if (arc->fetch) {
-		return;		/* there was no message */
-	}
-	arc->replied = end->free_since = ev->receive.end;
-	wait_for_answer(actor, arc);
-	caller = arc->caller;
-	if (!caller->tail_of || caller->into) {
-		caller = lqn_final(caller);
-	}
-	if (!message->more || lqn_final(actor->current) == caller) {
-		resume(actor, caller, ev);
-	} else if (caller->origin == LQN_ORIGIN_LOOP) {
-		caller->end = ev->receive.end;	/* its cycle was thought to be over */
-	}
-}
-
-static void receive_queue_reply(struct lqn_actor *actor, struct lqn_note *message, const struct lqn_event *ev)
-{
-	if (message->reply_of->request) {	/* else it has turned out to answer another */
-		message->reply_of->request->replied = ev->receive.end;
-	}
-	resume(actor, lqn_final(message->caller), ev);
-}
-
-/* What a process sends itself wakes a thread of it, or its own loop: no call. */
-static bool stays_inside(struct lqn_party *host, const struct lqn_actor *actor, const struct lqn_end *end,
-	const struct lqn_event *ev)
-{
-	return !end->remote && ev->receive.sender && same_process(actor, lqn_party_actor(host, ev->receive.sender));
-}
-
-static void receive_request(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, struct lqn_arc *arc,
-	const struct lqn_event *ev)
-{
-	struct lqn_invocation *invocation = lqn_begin_request(a, actor, arc, ev->receive.sent, ev->receive.end,
-		ev->receive.cpu_begin, ev->receive.cpu_end);
-
-	invocation->conn = end;
-	if (!arc || !arc->fetch) {
-		actor->took_up_at = ev->receive.end;
-	}
-	end->asked = true;
-	end->answered = NULL;
-	/* who has fetched a message does not answer */
-	if (is_stream(end) && end->sends > 0 && !(arc && arc->fetched > 0)) {
-		g_queue_push_tail(&end->open, invocation);
-	}
-}
-
-/*
- * More than one message was sent before an answer came. If the first has been answered when the next is received, and as many answers go
- * out as messages come in, they were requests of their own.
- */
-static bool is_pipelined(const struct lqn_end *end, const struct lqn_end *from, const struct lqn_note *message)
-{
-	return is_stream(end) && !message->begun && message->arc->callee && lqn_final(message->arc->callee)->replied &&
-		end->open.length == 0 && (double) end->sends >= ANSWERED_MIN * (double) from->sends;
-}
-
-static void receive_pipelined(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, struct lqn_end *from,
-	const struct lqn_note *message, const struct lqn_event *ev)
-{
-	struct lqn_arc *arc = lqn_arc_new(a, lqn_final(message->arc->caller), ev->receive.sent, from, 0);
-
-	from->pipelined = true;
-	g_queue_push_tail(&from->calls, arc);
-	receive_request(a, actor, end, arc, ev);
-}
-
-/*
- * The first part of a message that is not complete yet: the work for a request begins with it. (Who knows a request's length
- * from its head may answer before the last of it is read.)
- */
-static void receive_part(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, struct lqn_end *from,
-	const struct lqn_event *ev)
-{
-	struct lqn_note *message = lqn_note_find(from, ev->receive.seq);
-
-	if (message && message->arc && !message->reply_of && !message->arc->callee) {
-		message->begun = true;
-		receive_request(a, actor, end, message->arc, ev);
-	}
-	done_with(actor, ev->receive.end, ev->receive.cpu_end);
-}
-
-void lqn_on_receive(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
-{
-	struct lqn_actor *actor = lqn_party_actor(host, ev->receive.thread);
-	struct lqn_end *end = lqn_end_real(lqn_party_end(host, ev->receive.object));
-	struct lqn_end *from = end->remote ? end->peer :
-		ev->receive.from ? lqn_party_end(host, ev->receive.from) : NULL;
-	bool stream = is_stream(end);
-
-	if (from && stream && ev->receive.count == 0 && !stays_inside(host, actor, end, ev)) {
-		receive_part(a, actor, end, from, ev);
-	}
-	for (uint32_t i = 0; from && i < ev->receive.count; i++) {
-		struct lqn_note *message = lqn_note_take(from, ev->receive.seq + i);
-
-		if (!message) {
-			continue;
-		}
-		if (message->reply_of && (stream || !message->caller)) {
-			receive_reply(actor, end, message, ev);
-		} else if (message->reply_of) {
-			receive_queue_reply(actor, message, ev);
-		} else if (stays_inside(host, actor, end, ev)) {
-			actor->told_inside = ev->receive.end;
-			if (message->arc) {
-				g_queue_remove(&from->calls, message->arc);
-				message->arc->gone = true;
-			}
-		} else if (!stream || !message->arc || !message->arc->callee) {
-			receive_request(a, actor, end, message->arc, ev);
-		} else if (is_pipelined(end, from, message)) {
-			receive_pipelined(a, actor, end, from, message, ev);
-		}
-		done_with(actor, ev->receive.end, ev->receive.cpu_end);
-		lqn_region_free(&a->keep.region, message, sizeof(*message));
-	}
+	lqn_done_with(actor, ev->send.end, ev->send.cpu_end);
 }

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+
+/* Messages where they are received: requests begin work there, and who gets an answer goes on. */
+#include "internal.h"
+
+#include "layout/record.h"
+
+#define ANSWERED_MIN 0.75	/* of the messages that come on a connection: as many that go out, and each is a request */
+
+/* Goes on with a context in which a reply has arrived. */
+static void resume(struct lqn_actor *actor, struct lqn_invocation *caller, const struct lqn_event *ev)
+{
+	struct lqn_invocation *current = lqn_final(actor->current);
+
+	if (current != caller) {
+		lqn_leave(actor, ev->receive.begin);
+		lqn_charge(actor, lqn_start_cpu(actor, ev->receive.cpu_end), ev->receive.end);
+		lqn_settle(actor);
+		actor->current = caller;
+	}
+	lqn_charge(actor, ev->receive.cpu_end, ev->receive.end);
+	caller->end = ev->receive.end;
+	caller->latency += lqn_latency_in(actor, ev->receive.begin, ev->receive.sent);
+	if (caller->origin == LQN_ORIGIN_LOOP) {
+		actor->current = NULL;	/* this customer's cycle is over */
+	}
+}
+
+/* How the thread waited for the answer that has just come. */
+static void wait_for_answer(struct lqn_actor *actor, struct lqn_arc *arc)
+{
+	bool waited = actor->last.end >= arc->sent, epoll = actor->last.call == LQN_CALL_EPOLL_WAIT;
+
+	/* an event loop, or a scheduler's thread, waits for whatever comes: whether for this, its caller's own answer tells */
+	arc->polled = waited && (epoll || actor->last.call == LQN_CALL_FUTEX);
+	arc->at_loop = waited && epoll && actor->last.object && actor->last.object == actor->asked_at;
+	arc->held = waited && !arc->left && !lqn_call_polls(actor->last.call);
+	actor->asking_from = arc->sent;
+	actor->asking_until = arc->replied;
+}
+
+static void receive_reply(struct lqn_actor *actor, struct lqn_end *end, struct lqn_note *message,
+	const struct lqn_event *ev)
+{
+	struct lqn_invocation *done = lqn_final(message->reply_of), *caller;
+	struct lqn_arc *arc = done->request;
+
+	if (!arc) {
+		return;
+	}
+	g_queue_remove(&end->calls, arc);
+	if (arc->fetch) {
+		return;		/* there was no message */
+	}
+	arc->replied = end->free_since = ev->receive.end;
+	wait_for_answer(actor, arc);
+	caller = arc->caller;
+	if (!caller->tail_of || caller->into) {
+		caller = lqn_final(caller);
+	}
+	if (!message->more || lqn_final(actor->current) == caller) {
+		resume(actor, caller, ev);
+	} else if (caller->origin == LQN_ORIGIN_LOOP) {
+		caller->end = ev->receive.end;	/* its cycle was thought to be over */
+	}
+}
+
+static void receive_queue_reply(struct lqn_actor *actor, struct lqn_note *message, const struct lqn_event *ev)
+{
+	if (message->reply_of->request) {	/* else it has turned out to answer another */
+		message->reply_of->request->replied = ev->receive.end;
+	}
+	resume(actor, lqn_final(message->caller), ev);
+}
+
+/* What a process sends itself wakes a thread of it, or its own loop: no call. */
+static bool stays_inside(struct lqn_party *host, const struct lqn_actor *actor, const struct lqn_end *end,
+	const struct lqn_event *ev)
+{
+	return !end->remote && ev->receive.sender && lqn_same_process(actor, lqn_party_actor(host, ev->receive.sender));
+}
+
+static void receive_request(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, struct lqn_arc *arc,
+	const struct lqn_event *ev)
+{
+	struct lqn_invocation *invocation = lqn_begin_request(a, actor, arc, ev->receive.sent, ev->receive.end,
+		ev->receive.cpu_begin, ev->receive.cpu_end);
+
+	invocation->conn = end;
+	if (!arc || !arc->fetch) {
+		actor->took_up_at = ev->receive.end;
+	}
+	end->asked = true;
+	end->answered = NULL;
+	/* who has fetched a message does not answer */
+	if (lqn_end_is_stream(end) && end->sends > 0 && !(arc && arc->fetched > 0)) {
+		g_queue_push_tail(&end->open, invocation);
+	}
+}
+
+/*
+ * More than one message was sent before an answer came. If the first has been answered when the next is received, and as many answers go
+ * out as messages come in, they were requests of their own.
+ */
+static bool is_pipelined(const struct lqn_end *end, const struct lqn_end *from, const struct lqn_note *message)
+{
+	return lqn_end_is_stream(end) && !message->begun && message->arc->callee && lqn_final(message->arc->callee)->replied &&
+		end->open.length == 0 && (double) end->sends >= ANSWERED_MIN * (double) from->sends;
+}
+
+static void receive_pipelined(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, struct lqn_end *from,
+	const struct lqn_note *message, const struct lqn_event *ev)
+{
+	struct lqn_arc *arc = lqn_arc_new(a, lqn_final(message->arc->caller), ev->receive.sent, from, 0);
+
+	from->pipelined = true;
+	g_queue_push_tail(&from->calls, arc);
+	receive_request(a, actor, end, arc, ev);
+}
+
+/*
+ * The first part of a message that is not complete yet: the work for a request begins with it. (Who knows a request's length
+ * from its head may answer before the last of it is read.)
+ */
+static void receive_part(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, struct lqn_end *from,
+	const struct lqn_event *ev)
+{
+	struct lqn_note *message = lqn_note_find(from, ev->receive.seq);
+
+	if (message && message->arc && !message->reply_of && !message->arc->callee) {
+		message->begun = true;
+		receive_request(a, actor, end, message->arc, ev);
+	}
+	lqn_done_with(actor, ev->receive.end, ev->receive.cpu_end);
+}
+
+void lqn_on_receive(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
+{
+	struct lqn_actor *actor = lqn_party_actor(host, ev->receive.thread);
+	struct lqn_end *end = lqn_end_real(lqn_party_end(host, ev->receive.object));
+	struct lqn_end *from = end->remote ? end->peer :
+		ev->receive.from ? lqn_party_end(host, ev->receive.from) : NULL;
+	bool stream = lqn_end_is_stream(end);
+
+	if (from && stream && ev->receive.count == 0 && !stays_inside(host, actor, end, ev)) {
+		receive_part(a, actor, end, from, ev);
+	}
+	for (uint32_t i = 0; from && i < ev->receive.count; i++) {
+		struct lqn_note *message = lqn_note_take(from, ev->receive.seq + i);
+
+		if (!message) {
+			continue;
+		}
+		if (message->reply_of && (stream || !message->caller)) {
+			receive_reply(actor, end, message, ev);
+		} else if (message->reply_of) {
+			receive_queue_reply(actor, message, ev);
+		} else if (stays_inside(host, actor, end, ev)) {
+			actor->told_inside = ev->receive.end;
+			if (message->arc) {
+				g_queue_remove(&from->calls, message->arc);
+				message->arc->gone = true;
+			}
+		} else if (!stream || !message->arc || !message->arc->callee) {
+			receive_request(a, actor, end, message->arc, ev);
+		} else if (is_pipelined(end, from, message)) {
+			receive_pipelined(a, actor, end, from, message, ev);
+		}
+		lqn_done_with(actor, ev->receive.end, ev->receive.cpu_end);
+		lqn_region_free(&a->keep.region, message, sizeof(*message));
+	}
+}
