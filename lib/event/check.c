@@ -81,6 +81,9 @@ static void add_demands(enum lqn_event_type type)
 		const bool is_result = type == LQN_EV_FUTEX_WAIT &&
 			field->offset == offsetof(struct lqn_event, futex_wait.ret);
 
+		if (type == LQN_EV_LOSS && field->offset == offsetof(struct lqn_event, loss.end)) {
+			continue;	/* that events were lost is told when it begins */
+		}
 		if (field->kind == LQN_EVF_TIME || field->kind == LQN_EVF_ENUM ||
 				(field->kind == LQN_EVF_I64 && !is_result)) {
 			checks[type].demands[checks[type].n++] = (struct demand) {
@@ -131,6 +134,8 @@ static bool is_type_sound(const struct lqn_event *ev)
 		return ev->receive.count <= LQN_COUNT_MAX;
 	case LQN_EV_IO:
 		return ev->io.begin >= 0;
+	case LQN_EV_LOSS:
+		return ev->loss.end <= LQN_TIME_MAX;
 	case LQN_EV_CPU:
 		return ev->cpu.idle <= ev->cpu.end - ev->cpu.begin &&
 			ev->cpu.hardirq <= ev->cpu.end - ev->cpu.begin &&

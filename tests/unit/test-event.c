@@ -40,6 +40,21 @@ START_TEST(fields_lie_in_the_event_beside_each_other)
 }
 END_TEST
 
+/* It is told of when it begins, unlike all else, which is told of when it is over. */
+START_TEST(a_loss_may_end_long_after_it_is_told)
+{
+	struct lqn_event ev = {
+		.type = LQN_EV_LOSS, .ts = 1000, .loss = { .begin = 1000, .end = INT64_C(60000000000), .count = 7, .cpu = 0 },
+	};
+
+	ck_assert(lqn_event_is_sound(&ev));
+	ev.loss.end = 999;
+	ck_assert(!lqn_event_is_sound(&ev));
+	ev.loss.end = LQN_TIME_MAX + 1;
+	ck_assert(!lqn_event_is_sound(&ev));
+}
+END_TEST
+
 static void check_labels(const char *(*label)(uint32_t), uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -71,4 +86,4 @@ START_TEST(each_value_has_one_label)
 }
 END_TEST
 
-SUITE("event", fields_lie_in_the_event_beside_each_other, each_value_has_one_label)
+SUITE("event", fields_lie_in_the_event_beside_each_other, a_loss_may_end_long_after_it_is_told, each_value_has_one_label)
