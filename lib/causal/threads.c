@@ -72,15 +72,27 @@ static int64_t idle_since(const struct lqn_causal *c, const struct lqn_thread *t
 }
 
 /*
- * The kernel's clock of a thread that is woken on an idle CPU begins at the waking there: that has
- * read the run queue's clock, and spares the switch reading it again (rq_clock_skip_update()). ns.
+ * Who comes to the CPU so soon after its waking has been given it because of that: an interrupt and a switch, each with what a tracer
+ * adds. Who comes later has waited for his turn, and other events have read the clock meanwhile.
+ */
+#define AT_ONCE_NS 25000
+
+/*
+ * The kernel's clock of a thread that is woken on an idle CPU, or puts off its CPU who runs there, begins at
+ * the waking: that has read the run queue's clock, and spares the switch reading it again
+ * (rq_clock_skip_update()). For who is put off it ends there. ns.
  */
 static int64_t charged(const struct lqn_cpu *cpu, const struct lqn_thread *thread, int64_t ts)
 {
 	const struct lqn_waker *wake = &thread->wake;
+	bool at_once;
 
-	return cpu && is_idle(cpu) && wake->ts >= cpu->since && !wake->early &&
-		wake->cpu == cpu->id ? MAX(0, ts - wake->ts) : 0;
+	if (!cpu || thread->state != LQN_THREAD_BLOCKED || wake->ts < cpu->since || wake->early) {
+		return 0;
+	}
+	at_once = is_idle(cpu) ? wake->cpu == cpu->id :
+		cpu->known && cpu->current && cpu->current->state == LQN_THREAD_RUNNABLE && ts - wake->ts <= AT_ONCE_NS;
+	return at_once ? MAX(0, ts - wake->ts) : 0;
 }
 
 /* Who has had the CPU until a thread comes to it; 0: nobody, or nobody known. */
@@ -168,7 +180,7 @@ static void count_disk(struct lqn_thread *thread, int64_t end)
 	}
 }
 
-static void leave(struct lqn_causal *c, struct lqn_thread *thread, const struct lqn_record *rec)
+static void leave(struct lqn_causal *c, const struct lqn_cpu *cpu, struct lqn_thread *thread, const struct lqn_record *rec)
 {
 	uint32_t reason = lqn_prev_state(rec->sw.prev_state, c->release);
 	struct lqn_thread *next =
@@ -180,6 +192,7 @@ static void leave(struct lqn_causal *c, struct lqn_thread *thread, const struct 
 		thread->by = next ? next->key : (uint64_t) (uint32_t) rec->sw.next_tid;
 		thread->idle_at = lqn_host_idle_at(&c->host, rec->ts);
 		thread->early.ts = -1;
+		thread->cpu_ns -= next ? charged(cpu, next, rec->ts) : 0;
 		return;
 	}
 	if (reason == 16 || thread->exited) {
@@ -335,7 +348,7 @@ void lqn_step_switch(struct lqn_step *step)
 	cpu->raised = 0;
 	if (step->thread) {
 		lqn_causal_announce(c, step->thread, rec->sw.prev_comm);
-		leave(c, step->thread, rec);
+		leave(c, cpu, step->thread, rec);
 	}
 	if (rec->sw.next_tid > 0) {
 		next = lqn_host_thread(&c->host, rec->sw.next_tid);

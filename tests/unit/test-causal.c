@@ -452,6 +452,21 @@ START_TEST(a_waking_on_its_own_idle_cpu_starts_the_clock)
 }
 END_TEST
 
+START_TEST(a_waking_that_takes_a_cpu_starts_the_clock_and_stops_the_others)
+{
+	start();
+	feed(f, "10 c0 sw 0>1 R\n20 c0 sw 1>2 S\n25 c1 sw 0>3 R\n30 c1 wk 1\n35 c0 sw 2>1 P\n40 c0 sw 1>2 S\n"
+		/* not because of the waking */
+		"50 c1 wk 1\n90 c0 sw 2>1 P\n95 c0 sw 1>2 S");
+	end(100);
+	feed_expect(f, "wait thread=1 begin=20u wake=30u end=35u cpu=10u charged=5u idle=0");
+	feed_expect(f, "preempted thread=2 begin=35u end=40u cpu=10u");
+	feed_expect(f, "wait thread=1 begin=40u wake=50u end=90u cpu=20u charged=0");
+	feed_expect(f, "preempted thread=2 begin=90u end=95u cpu=60u");
+	done();
+}
+END_TEST
+
 START_TEST(a_threaded_interrupt_handler_is_woken_by_its_device)
 {
 	start();
@@ -520,5 +535,6 @@ SUITE("causal", what_interrupts_a_thread_is_told_of, a_wait_ends_by_whoever_woke
 	who_runs_after_a_loss_is_known_from_the_next_switch_on, a_loss_spares_the_other_cpus, cpus_account_for_all_their_time,
 	a_disk_ends_a_wait_inside_a_call,
 	requests_of_a_device_are_told_with_the_time_they_lay_in_queues, who_had_the_cpu_before_is_told,
-	a_waking_on_its_own_idle_cpu_starts_the_clock, a_threaded_interrupt_handler_is_woken_by_its_device,
+	a_waking_on_its_own_idle_cpu_starts_the_clock,
+	a_waking_that_takes_a_cpu_starts_the_clock_and_stops_the_others, a_threaded_interrupt_handler_is_woken_by_its_device,
 	sleeps_say_whether_they_follow_the_clock, marks_are_paths_and_events_of_others, what_comes_often_is_no_mark)
