@@ -106,21 +106,59 @@ static gboolean equal_told(gconstpointer a, gconstpointer b)
 	return x->trace == y->trace && x->span == y->span;
 }
 
-/* The call to the broker that was sent within the producer's span, else next to it; NULL: none. */
-static struct lqn_arc *sent_by(const struct lqn_broker *broker, const struct lqn_told_message *told)
+static gint by_sent(gconstpointer a, gconstpointer b)
 {
-	struct lqn_arc *nearest = NULL;
-	int64_t least = INT64_MAX;
+	const struct lqn_arc *x = *(struct lqn_arc *const *) a, *y = *(struct lqn_arc *const *) b;
 
-	for (struct lqn_arc *arc = lqn_final(told->work)->arcs; arc; arc = arc->next) {
-		int64_t off = arc->sent < told->begin ? told->begin - arc->sent : MAX(arc->sent - told->end, 0);
+	return x->sent < y->sent ? -1 : x->sent > y->sent;
+}
 
-		if (off < least && publication_of(broker, arc)) {
-			nearest = arc;
-			least = off;
+/* Work -> what it has sent to the broker, by time: struct lqn_arc. One cycle may have sent very many, with a span each. */
+static GHashTable *index_senders(const struct lqn_broker *broker)
+{
+	GHashTable *senders = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, (GDestroyNotify) g_ptr_array_unref);
+	GHashTableIter iter;
+	gpointer sent;
+
+	for (guint i = 0; i < broker->publications->len; i++) {
+		struct lqn_arc *arc = publication_at(broker, i)->arc;
+
+		sent = g_hash_table_lookup(senders, lqn_final(arc->caller));
+		if (!sent) {
+			sent = g_ptr_array_new();
+			g_hash_table_insert(senders, lqn_final(arc->caller), sent);
+		}
+		g_ptr_array_add(sent, arc);
+	}
+	g_hash_table_iter_init(&iter, senders);
+	while (g_hash_table_iter_next(&iter, NULL, &sent)) {
+		g_ptr_array_sort(sent, by_sent);
+	}
+	return senders;
+}
+
+/* The call to the broker that was sent within the producer's span, else next to it; NULL: none. */
+static struct lqn_arc *sent_by(GHashTable *senders, const struct lqn_told_message *told)
+{
+	const GPtrArray *sent = g_hash_table_lookup(senders, lqn_final(told->work));
+	struct lqn_arc *before, *after;
+	guint low = 0, high = sent ? sent->len : 0;
+
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+
+		if (((const struct lqn_arc *) sent->pdata[middle])->sent < told->begin) {
+			low = middle + 1;
+		} else {
+			high = middle;
 		}
 	}
-	return nearest;
+	before = low > 0 ? sent->pdata[low - 1] : NULL;
+	after = sent && low < sent->len ? sent->pdata[low] : NULL;
+	if (!before || !after) {
+		return before ? before : after;
+	}
+	return told->begin - before->sent <= MAX(after->sent - told->end, 0) ? before : after;
 }
 
 /* When the broker decided which message it is: as it was asked for one that lay there, else as it sent it. */
@@ -140,16 +178,18 @@ static gint by_decision(gconstpointer a, gconstpointer b)
 /* Joins what consumers' spans say; one delivery may hold several messages. */
 static void join_told(const struct lqn_analysis *a, struct lqn_broker *broker)
 {
-	g_autoptr(GHashTable) senders = g_hash_table_new(hash_told, equal_told);
+	g_autoptr(GHashTable) spans = g_hash_table_new(hash_told, equal_told);
+	g_autoptr(GHashTable) senders = NULL;
 	g_autoptr(GHashTable) index = g_hash_table_new(g_direct_hash, g_direct_equal);
 
 	for (guint i = 0; i < a->told->len; i++) {
 		struct lqn_told_message *told = &g_array_index(a->told, struct lqn_told_message, i);
 
 		if (told->sent) {
-			g_hash_table_add(senders, told);
+			g_hash_table_add(spans, told);
 		}
 	}
+	senders = g_hash_table_size(spans) > 0 ? index_senders(broker) : NULL;
 	for (guint i = 0; i < broker->deliveries->len && a->told->len > 0; i++) {
 		g_hash_table_insert(index, g_array_index(broker->deliveries, struct lqn_delivery, i).delivered, GUINT_TO_POINTER(i + 1));
 	}
@@ -157,8 +197,8 @@ static void join_told(const struct lqn_analysis *a, struct lqn_broker *broker)
 		struct lqn_told_message *told = &g_array_index(a->told, struct lqn_told_message, i);
 		struct lqn_arc *delivered = told->sent ? NULL : lqn_final(told->work)->request;
 		guint number = GPOINTER_TO_UINT(g_hash_table_lookup(index, delivered));
-		const struct lqn_told_message *sender = number > 0 ? g_hash_table_lookup(senders, told) : NULL;
-		struct lqn_arc *published = sender ? sent_by(broker, sender) : NULL;
+		const struct lqn_told_message *sender = number > 0 ? g_hash_table_lookup(spans, told) : NULL;
+		struct lqn_arc *published = sender ? sent_by(senders, sender) : NULL;
 		struct lqn_delivery *delivery, joined;
 
 		if (!published) {

@@ -10,6 +10,7 @@
 #include "build.h"
 
 #define CALLS_MIN 3		/* that do not hold the thread; fewer are chance */
+
 static bool is_free(const struct lqn_model_call *call)
 {
 	return call->kind == LQN_SYNC && call->free >= CALLS_MIN && call->free > call->held;
