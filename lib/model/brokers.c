@@ -190,8 +190,8 @@ static struct sent *sent_of(GHashTable *sent, struct lqn_arc *arc)
 }
 
 /*
- * What is sent to a broker is published, if it does not ask for a message. Who is delivered to acknowledges, or asks for more; he may
- * publish besides: what he sends in a length of which most is passed on.
+ * What is sent to a broker is published, if it does not ask for a message. Who is delivered to acknowledges, or asks for
+ * more; he may publish besides: what he sends in a length of which most is passed on.
  */
 static void find_publications(const struct lqn_analysis *a, struct lqn_broker *broker)
 {
@@ -264,8 +264,8 @@ static GPtrArray *find_brokers(const struct lqn_analysis *a)
 /* ---- all of them ---- */
 
 /*
- * The broker's work on the message calls the consumer, not the work that reminded it of the message, as that for the consumer who has
- * asked for more. (What it sends as it works for somebody else is his, whatever the order says.)
+ * The broker's work on the message calls the consumer, not the work that reminded it of the message, as that for the
+ * consumer who has asked for more. (What it sends as it works for somebody else is his, whatever the order says.)
  */
 static void call_from_message(struct lqn_build *build, const struct lqn_delivery *delivery, struct lqn_invocation *fetch)
 {

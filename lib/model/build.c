@@ -258,7 +258,8 @@ static void note_spans(struct lqn_build *build)
 			" have the ids of another that was open", counts.unfinished, counts.headless, counts.repeated);
 	}
 	if (counts.unlinked > 0) {
-		lqn_build_note(build, "spans: %" G_GUINT64_FORMAT " of their messages are left out: of spans that are not open, or too many at a time",
+		lqn_build_note(build, "spans: %" G_GUINT64_FORMAT " of their messages are left out: of spans that are not open, "
+			"or too many at a time",
 			counts.unlinked);
 	}
 }

@@ -129,8 +129,8 @@ struct lqn_cluster *lqn_build_cluster_of(struct lqn_build *build, struct lqn_inv
 /* The cluster that a call of `from` goes to; NULL: to none of the model, or within the service. */
 struct lqn_cluster *lqn_build_callee(struct lqn_build *build, const struct lqn_cluster *from, const struct lqn_arc *arc);
 /*
- * Threads of a task that must have a bound, for lqns takes no synchronous beside asynchronous requests, and no second phase, without.
- * (Of more than this it finds no solution if there are both.)
+ * Threads of a task that must have a bound, for lqns takes no synchronous beside asynchronous requests, and no second phase,
+ * without. (Of more than this it finds no solution if there are both.)
  */
 #define LQN_BOUND 16
 /* pools.c: how many threads serve; *per_connection: each was made for one connection. */
@@ -154,7 +154,10 @@ void lqn_section_calls(struct lqn_build *build, struct lqn_cluster *cluster, str
 void lqn_section_count(GHashTable *counts, struct lqn_entry *entry);
 void lqn_section_nest(struct lqn_cluster *cluster);
 void lqn_build_sections(struct lqn_build *build);
-/* demands.c: half the width of the mean's 95 % interval, as of independent values, by their sum and that of their squares; < 0: unknown. */
+/*
+ * demands.c: half the width of the mean's 95 % interval, as of independent values, by their sum and that of their
+ * squares; < 0: unknown.
+ */
 double lqn_interval(double sum, double square, double n);
 /* demands.c: demands, delays and calls of entries. */
 void lqn_build_demands(struct lqn_build *build);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Reference tasks. Each thread that makes cycles is a customer, each connection of a loop that drives several. Think time
- * is N/X - R, which is right whatever happens between two cycles. A source that sleeps until times of the clock and whose pace does not depend
- * on how long its requests take (many programs, Python's among them, sleep in that way to think) becomes a large closed population, which
- * the solvers take without the warnings that open arrivals beside closed load give. So do clients that are not traced and have a connection for
- * each request.
+ * Reference tasks. Each thread that makes cycles is a customer, each connection of a loop that drives several. Think time is
+ * N/X - R, which is right whatever happens between two cycles. A source that sleeps until times of the clock and whose pace
+ * does not depend on how long its requests take (many programs, Python's among them, sleep in that way to think) becomes a
+ * large closed population, which the solvers take without the warnings that open arrivals beside closed load give. So do
+ * clients that are not traced and have a connection for each request.
  */
 #include "build.h"
 
@@ -16,7 +16,7 @@
 #define EVEN_CVSQ 0.25
 #define CUSTOMER_SHARE 0.05	/* of the busiest customer's cycles, below which it is none */
 #define ABSENT_SHARE 0.1	/* of the customers; fewer are effects of the window's edges */
-#define PIPELINED_MIN 0.1	/* more requests under way than there are customers; a smaller share is a matter of what counts as a cycle's end */
+#define PIPELINED_MIN 0.1	/* more requests under way than there are customers; less is a matter of what counts as a cycle's end */
 #define CYCLES_MIN 20		/* fewer say little of a mean */
 
 struct customer {
@@ -88,8 +88,8 @@ static guint population_of(const struct class *class)
 }
 
 /*
- * Customers that come one after another are not there together: as many are there at a time as the cycles that are made take, with the
- * think times between them.
+ * Customers that come one after another are not there together: as many are there at a time as the cycles that are made
+ * take, with the think times between them.
  */
 static double at_a_time(struct lqn_build *build, const struct lqn_task *task, double population, double rate)
 {
@@ -120,8 +120,8 @@ static bool is_served_by_connection(struct lqn_build *build, const struct lqn_se
 }
 
 /*
- * Who sends more requests before the first is answered is as many customers as requests are under way; but where those of a connection
- * are served one after the other, only the first of them is with the server: the others wait for it.
+ * Who sends more requests before the first is answered is as many customers as requests are under way; but where those of a
+ * connection are served one after the other, only the first of them is with the server: the others wait for it.
  */
 static double in_flight(struct lqn_build *build, const struct lqn_service *service, double population, double rate)
 {
@@ -140,7 +140,8 @@ static double in_flight(struct lqn_build *build, const struct lqn_service *servi
 }
 
 /*
- * By how much a period grows with the response in it: by as much, if the customer thinks after it; not at all, if it keeps its pace.
+ * By how much a period grows with the response in it: by as much, if the customer thinks after it; not at all, if it keeps
+ * its pace.
  */
 static bool has_own_pace(const struct class *class)
 {
@@ -158,8 +159,8 @@ static bool thinks_evenly(const struct class *class)
 }
 
 /*
- * Customers who think begin in proportion to those of them who do; who takes the next item of a schedule begins whatever the others do. The
- * likelier of the two Poisson processes counts.
+ * Customers who think begin in proportion to those of them who do; who takes the next item of a schedule begins whatever the
+ * others do. The likelier of the two Poisson processes counts.
  */
 static bool has_common_pace(const GPtrArray *members, guint population)
 {
@@ -226,7 +227,8 @@ static void build_class(struct lqn_build *build, struct lqn_service *service, do
 	population = population_of(&class);
 	task->response = class.response / n;
 	if (service->outside && 2 * class.n_gaps < n) {
-		lqn_build_note(build, "%s: not traced; most of their connections carry one request, so they are taken for open arrivals", task->name);
+		lqn_build_note(build, "%s: not traced; most of their connections carry one request, so they are taken for open arrivals",
+			task->name);
 		task->kind = LQN_TASK_OPEN;
 		population = OPEN_CUSTOMERS;
 	} else if (class.paced > OPEN_SHARE * n && (has_own_pace(&class) ||

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Pools of connections in event loops. No thread waits when none is free, only requests do: one is taken up when the answer to
- * another has made a connection free, and its call goes out there at once. Such a pool is a task of as many threads as calls were out at once,
- * between the entry and what it asks; a thread of it is held until the answer.
+ * Pools of connections in event loops. No thread waits when none is free, only requests do: one is taken up when the answer
+ * to another has made a connection free, and its call goes out there at once. Such a pool is a task of as many threads as
+ * calls were out at once, between the entry and what it asks; a thread of it is held until the answer.
  */
 #include "build.h"
 

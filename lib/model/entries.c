@@ -291,7 +291,8 @@ struct lqn_cluster *lqn_build_cluster_of(struct lqn_build *build, struct lqn_inv
 
 struct lqn_cluster *lqn_build_callee(struct lqn_build *build, const struct lqn_cluster *from, const struct lqn_arc *arc)
 {
-	struct lqn_cluster *to = arc->callee && !arc->gone && !lqn_final(arc->callee)->clutter ? lqn_build_cluster_of(build, lqn_final(arc->callee)) : NULL;
+	struct lqn_cluster *to = arc->callee && !arc->gone && !lqn_final(arc->callee)->clutter ?
+		lqn_build_cluster_of(build, lqn_final(arc->callee)) : NULL;
 
 	return to && to->entry && to->service != from->service ? to : NULL;
 }

@@ -82,7 +82,10 @@ static bool fits(const struct lqn_consumer *consumer, const struct lqn_arc *publ
 	return consumer->added == INT64_MIN || added_by(published, delivered) == consumer->added;
 }
 
-/* Whether the consumer may get it: it is none of its own, and of somebody whose messages it gets, if it is known whose these are. */
+/*
+ * Whether the consumer may get it: it is none of its own, and of somebody whose messages it gets, if it is known whose these
+ * are.
+ */
 static bool is_for(const struct lqn_consumer *consumer, const struct lqn_arc *published)
 {
 	const char *name = lqn_invocation_service(published->caller);
@@ -218,9 +221,9 @@ static void join_told(const struct lqn_analysis *a, struct lqn_broker *broker)
 /* ---- by context and order ---- */
 
 /*
- * A broker may put off what it sends until it has read all messages that have come: then it seems to work for the last, `context`. What
- * it sends to a consumer who had waited is one of those; deliveries and answers to producers go out in one order, be it that
- * they came in or another. What is sent unasked is the last, if that has not been sent before.
+ * A broker may put off what it sends until it has read all messages that have come: then it seems to work for the last,
+ * `context`. What it sends to a consumer who had waited is one of those; deliveries and answers to producers go out in one
+ * order, be it that they came in or another. What is sent unasked is the last, if that has not been sent before.
  */
 static struct lqn_publication *taken_in_one_go(const struct lqn_broker *broker, const struct lqn_consumer *consumer,
 	const struct lqn_delivery *delivery, struct lqn_publication *context)
@@ -320,8 +323,8 @@ static guint count_fitting(const struct lqn_broker *broker, guint queue, guint *
 }
 
 /*
- * Who gets messages of the same services shares a queue, if there are about as many deliveries as publications that can be theirs; else
- * each has its own.
+ * Who gets messages of the same services shares a queue, if there are about as many deliveries as publications that can be
+ * theirs; else each has its own.
  */
 static void set_queues(struct lqn_broker *broker)
 {

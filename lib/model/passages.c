@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * How often an invocation passes a lock. Only contended passages are seen; but while a lock is known to be held, whoever comes to it
- * is seen to wait. So the work that invocations do meanwhile, by their CPU time, is a fair sample of all their work outside of the
- * lock, and the arrivals in it are all that there are: arrivals per CPU time, times the CPU time of an invocation, are the
- * passages. (Unlike the share of passages that waited this does not ask how the arrivals depend on who is where.)
+ * How often an invocation passes a lock. Only contended passages are seen; but while a lock is known to be held, whoever
+ * comes to it is seen to wait. So the work that invocations do meanwhile, by their CPU time, is a fair sample of all their
+ * work outside of the lock, and the arrivals in it are all that there are: arrivals per CPU time, times the CPU time of an
+ * invocation, are the passages. (Unlike the share of passages that waited this does not ask how the arrivals depend on who
+ * is where.)
  *
- * Known to be held it is from the end of a wait to the wake of the next who waits, and if who gave it back had found it free, from
- * when the one he wakes had begun to wait.
+ * Known to be held it is from the end of a wait to the wake of the next who waits, and if who gave it back had found it
+ * free, from when the one he wakes had begun to wait.
  *
  * Where few are seen the law of large numbers gets a little help: a passage waits with the probability that the lock is
- * held, which is the rate of passages times the hold time. And as an operation is a program, numbers that a program
- * would have go before others, as far as chance allows: so many as there are disk operations, sleeps, or calls, if each passage
+ * held, which is the rate of passages times the hold time. And as an operation is a program, numbers that a program would
+ * have go before others, as far as chance allows: so many as there are disk operations, sleeps, or calls, if each passage
  * makes so many; and whole ones.
  */
 #include "build.h"
@@ -19,8 +20,8 @@
 #include <math.h>
 
 /*
- * The second estimate, which neglects that nobody waits for himself, is 1 to 18 % too low on recorded locks. So it counts as much as
- * so many arrivals, whose chance error is 20 %.
+ * The second estimate, which neglects that nobody waits for himself, is 1 to 18 % too low on recorded locks. So it counts as
+ * much as so many arrivals, whose chance error is 20 %.
  */
 #define HELPING 25
 #define TOLERANCE_MIN 0.1
@@ -109,7 +110,10 @@ static GArray *count(const struct lqn_build *build, const struct lqn_word *word,
 	return tallies;
 }
 
-/* Each passage of the lock makes `inside` of what an invocation makes `all`: what bounds the passages, and the number if all of it is there. */
+/*
+ * Each passage of the lock makes `inside` of what an invocation makes `all`: what bounds the passages, and the number if all
+ * of it is there.
+ */
 static double bound_by(const struct lqn_lock_use *use, double all, double inside, double bound)
 {
 	double seen = inside * (double) use->samples;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Requests in an event loop. Its thread goes on with others while a request waits, so what it does then, and who wakes it, is none of
- * the request's path: that goes through what was called, or is a pause, back to where the thread left the request.
+ * Requests in an event loop. Its thread goes on with others while a request waits, so what it does then, and who wakes it,
+ * is none of the request's path: that goes through what was called, or is a pause, back to where the thread left the
+ * request.
  */
 #include "path/walk.h"
 

@@ -68,7 +68,10 @@ const struct lqn_receipt *lqn_walk_late_message(const struct lqn_actor *actor,
 	const struct lqn_interval *wait);
 
 /* loops.c */
-/* What `actor`, an event loop, worked on at `ts` for the frame that is being accounted for, which waits for it; NULL: it is none. */
+/*
+ * What `actor`, an event loop, worked on at `ts` for the frame that is being accounted for, which waits for it; NULL: it is
+ * none.
+ */
 struct lqn_invocation *lqn_walk_answering(const struct lqn_path_walk *walk, struct lqn_actor *actor, int64_t ts);
 /*
  * If the frame's work is in an event loop that has taken it up again: true if that accounts for the end of the frame; else what is
@@ -86,8 +89,8 @@ bool lqn_walk_is_disk(const struct lqn_interval *wait);
 void lqn_walk_queued(struct lqn_path_walk *walk, struct lqn_actor *actor, int64_t begin,
 	int64_t end);
 /*
- * Accounts for [begin, end), at whose end `actor` has got what is delivered, from a broker in which it lay. `woken`: the end is when
- * the broker woke it; else it came to it then.
+ * Accounts for [begin, end), at whose end `actor` has got what is delivered, from a broker in which it lay. `woken`: the end
+ * is when the broker woke it; else it came to it then.
  */
 void lqn_walk_delivered(struct lqn_path_walk *walk, struct lqn_actor *actor,
 	const struct lqn_delivery *delivery, int64_t begin, int64_t end, bool woken);

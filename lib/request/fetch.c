@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Who fetches messages: it asks a broker for one, and is answered when somebody else has sent one, or at once if one lies there.
- * Requests of this kind are known by those that had to wait. A thread that waits again for whatever comes, with such a request
- * open, and is woken by a request of somebody else, and by nothing besides, and then answers, had waited for that. (Who waits for a
- * worker of its own is woken by that one; who waits for another service has received its answer; for a timer, by that, and where somebody
- * else's request happens to come first, it has waited for as long.) All requests
- * of one length that programs of one name send to one process are of one kind; those of other names bear witness, too, if its own do
- * not speak against it.
+ * Who fetches messages: it asks a broker for one, and is answered when somebody else has sent one, or at once if one lies
+ * there. Requests of this kind are known by those that had to wait. A thread that waits again for whatever comes, with such
+ * a request open, and is woken by a request of somebody else, and by nothing besides, and then answers, had waited for that.
+ * (Who waits for a worker of its own is woken by that one; who waits for another service has received its answer; for a
+ * timer, by that, and where somebody else's request happens to come first, it has waited for as long.) All requests of one
+ * length that programs of one name send to one process are of one kind; those of other names bear witness, too, if its own
+ * do not speak against it.
  */
 #include "internal.h"
 
@@ -66,7 +66,8 @@ void lqn_fetch_count_wait(struct lqn_actor *actor, const struct lqn_event *ev)
 	actor->polled = ev->wait.cause != LQN_CAUSE_TIMER && lqn_call_polls((uint8_t) ev->wait.call);
 }
 
-void lqn_fetch_count_receive(struct lqn_actor *actor, struct lqn_end *end, const struct lqn_event *ev, const struct lqn_actor *sender)
+void lqn_fetch_count_receive(struct lqn_actor *actor, struct lqn_end *end, const struct lqn_event *ev,
+	const struct lqn_actor *sender)
 {
 	if (!may_be_asked(end) || (sender && sender->unit == actor->unit)) {
 		actor->told_at = ev->receive.end;

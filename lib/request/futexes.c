@@ -144,9 +144,9 @@ static void serve_unclaimed(struct lqn_invocation *it, struct lqn_arc *arc, int6
 }
 
 /*
- * What a thread has done since it took a request may have been for others, too, that it took when it was done with that one: neither
- * they nor the answers woke anybody. When it went from one to the next is not seen: each has an equal share, which is right on
- * average.
+ * What a thread has done since it took a request may have been for others, too, that it took when it was done with that one:
+ * neither they nor the answers woke anybody. When it went from one to the next is not seen: each has an equal share, which
+ * is right on average.
  */
 static void share_work(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_invocation *mine, int64_t ts)
 {

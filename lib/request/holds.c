@@ -37,7 +37,8 @@ bool lqn_got_lock(struct lqn_actor *actor, struct lqn_word *word, const struct l
 }
 
 /* Who wakes one that waits has had the lock since that one came, at least. */
-static void gave_untold(struct lqn_analysis *a, const struct lqn_actor *actor, const struct lqn_word *word, const struct lqn_event *ev)
+static void gave_untold(struct lqn_analysis *a, const struct lqn_actor *actor, const struct lqn_word *word,
+	const struct lqn_event *ev)
 {
 	struct lqn_actor *waiter = ev->futex_wake.woken ? lqn_party_actor(actor->host, ev->futex_wake.woken) : NULL;
 	struct lqn_hold_sample sample = {

@@ -127,7 +127,10 @@ void lqn_link_drain(struct lqn_analysis *analysis, struct lqn_end *end);
 void lqn_link_flush(struct lqn_analysis *analysis);
 
 /* ---- outside.c: connections to hosts that are not traced ---- */
-/* True if the other end of the remote end is not of a host in the trace, as far as can be said by now; or if it has none and will have none. */
+/*
+ * True if the other end of the remote end is not of a host in the trace, as far as can be said by now; or if it has none and
+ * will have none.
+ */
 bool lqn_end_is_outside(struct lqn_analysis *analysis, struct lqn_party *host, struct lqn_end *end, bool over);
 /* Passes on what was received from there, with the message that it was. */
 void lqn_outside_received(struct lqn_analysis *analysis, struct lqn_party *host, struct lqn_end *end, const struct lqn_event *ev);
@@ -156,13 +159,16 @@ void lqn_fetch_count_wait(struct lqn_actor *actor, const struct lqn_event *ev);
 void lqn_fetch_count_receive(struct lqn_actor *actor, struct lqn_end *end, const struct lqn_event *ev,
 	const struct lqn_actor *sender);
 void lqn_fetch_count_send(struct lqn_party *host, struct lqn_actor *actor, struct lqn_end *end, int64_t ts);
-/* The thread sends a request that is received at `to`, and is `arc`: if it is for a message, it is marked, and what it did before is over. */
+/*
+ * The thread sends a request that is received at `to`, and is `arc`: if it is for a message, it is marked, and what it did
+ * before is over.
+ */
 void lqn_fetch_sent(struct lqn_actor *actor, const struct lqn_end *to, struct lqn_arc *arc, const struct lqn_event *ev);
 /* The request for a message that what is sent now at `end`, towards `to`, answers: it is no longer open. NULL: it answers none. */
 struct lqn_invocation *lqn_fetch_open(const struct lqn_actor *actor, struct lqn_end *end, struct lqn_end *to);
 /*
- * True if what the thread sends now on a connection is delivered by a broker, and is none of the answer to what is open there. Counts
- * what speaks for it.
+ * True if what the thread sends now on a connection is delivered by a broker, and is none of the answer to what is open
+ * there. Counts what speaks for it.
  */
 bool lqn_is_push(const struct lqn_actor *actor, struct lqn_end *end);
 /* What is delivered to who has asked for it so. */

@@ -158,8 +158,8 @@ void lqn_outside_closed(struct lqn_analysis *a, struct lqn_party *host, struct l
 }
 
 /*
- * What waits to be worked on still speaks of the end as it was, so from now on it is another one. Nobody knows what was under way to or
- * from it: who waits for that is not answered.
+ * What waits to be worked on still speaks of the end as it was, so from now on it is another one. Nobody knows what was
+ * under way to or from it: who waits for that is not answered.
  */
 struct lqn_end *lqn_outside_found(struct lqn_analysis *a, struct lqn_end *end, int64_t ts)
 {

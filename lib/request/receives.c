@@ -99,8 +99,8 @@ static void receive_request(struct lqn_analysis *a, struct lqn_actor *actor, str
 }
 
 /*
- * More than one message was sent before an answer came. If the first has been answered when the next is received, and as many answers go
- * out as messages come in, they were requests of their own.
+ * More than one message was sent before an answer came. If the first has been answered when the next is received, and as
+ * many answers go out as messages come in, they were requests of their own.
  */
 static bool is_pipelined(const struct lqn_end *end, const struct lqn_end *from, const struct lqn_note *message)
 {

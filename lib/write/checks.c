@@ -60,7 +60,8 @@ static void print_bounds(GString *out, const struct lqn_checks *checks)
 /* `web (3 threads, 0.76 busy)` */
 static void append_resource(GString *text, const struct lqn_resource *resource)
 {
-	bool processor = g_str_equal(resource->kind, "processor"), server = g_str_equal(resource->kind, "server") || g_str_equal(resource->kind, "loop");
+	bool processor = g_str_equal(resource->kind, "processor");
+	bool server = g_str_equal(resource->kind, "server") || g_str_equal(resource->kind, "loop");
 	bool permits = g_str_equal(resource->kind, "lock") && resource->servers > 1;
 
 	g_string_append_printf(text, "%s (%u %s%s, ", resource->name, resource->servers, processor ? "core" : server ? "thread" :
