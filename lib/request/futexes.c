@@ -269,7 +269,7 @@ void lqn_on_futex_block(struct lqn_analysis *a, struct lqn_party *host, const st
 		actor->current = NULL;
 		return;
 	}
-	if (current->request && !current->tail_of && !current->arcs && !current->request->via &&
+	if (current->request && !current->tail_of && !awaits_answer(host, current) && !current->request->via &&
 			current->request->word == word->id) {
 		struct lqn_arc *arc = current->request;
 

@@ -387,6 +387,38 @@ START_TEST(who_never_answers_is_asked_asynchronously_whoever_takes_it)
 }
 END_TEST
 
+/* Every other answer comes before the client has begun to wait, and wakes nobody: that the store has asked another changes nothing. */
+START_TEST(an_answer_that_woke_nobody_is_one_also_of_who_has_asked_others)
+{
+	start("store", "back");
+	talk_connect(&t, FRONT, 6, BACK, 9);
+	talk_await(&t, BACK, "recvfrom", 9);
+	talk_futex_wait(&t, FRONT, WORD);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 30);
+		talk_futex_wake(&t, CLIENT, WORD, FRONT);
+		if (i % 2 == 0) {
+			talk_futex_wait(&t, CLIENT, ANSWER);
+		}
+		talk_work(&t, 40);
+		talk_request(&t, FRONT, 6, BACK);
+		talk_work(&t, 50);
+		talk_reply(&t, BACK, 9, FRONT);
+		talk_work(&t, 10);
+		if (i % 2 == 0) {
+			talk_futex_wake(&t, FRONT, ANSWER, CLIENT);
+		}
+		talk_futex_wait(&t, FRONT, WORD);
+		talk_sleep(&t, CLIENT, 400);
+	}
+	model = talk_finish(&t, NULL);
+	expect_calls("client", "store", LQN_SYNC, 1);
+	expect_calls("client", "store", LQN_ASYNC, 0);
+	expect_calls("store", "back", LQN_SYNC, 1);
+	lqn_model_free(model);
+}
+END_TEST
+
 /*
  * Another thread lets it go before its first cycle, and its answers come out of a queue: neither makes it a worker that sleeps with what
  * was handed to it.
@@ -423,4 +455,5 @@ SUITE("layers", who_waits_while_it_works_for_another_has_asked, one_way_work_tha
 	who_sleeps_as_it_serves_is_no_client, a_queue_of_requests_is_none_of_answers,
 	one_of_very_many_readers_of_a_queue_reads_it, datagrams_sent_at_once_are_told_apart_by_the_answers,
 	work_after_the_reply_of_a_connections_thread_is_a_second_phase,
-	who_never_answers_is_asked_asynchronously_whoever_takes_it, a_client_that_has_waited_for_a_word_thinks_as_it_sleeps)
+	who_never_answers_is_asked_asynchronously_whoever_takes_it, a_client_that_has_waited_for_a_word_thinks_as_it_sleeps,
+	an_answer_that_woke_nobody_is_one_also_of_who_has_asked_others)
