@@ -159,6 +159,7 @@ struct lqn_object *lqn_channel_ipc(struct lqn_channels *channels, enum lqn_objec
 	}
 	name = g_strdup_printf("%s %d", kind == LQN_OBJ_QUEUE ? "msqid" : "semid", id);
 	object = lqn_object_pin(lqn_object_new(channels, kind, 0, name));
+	object->keyed = true;
 	g_hash_table_insert(channels->ipc, g_memdup2(&key, sizeof(key)), object);
 	return object;
 }

@@ -75,6 +75,7 @@ struct lqn_object {
 	bool preexisting;		/* older than the trace */
 	bool foretold;			/* a snapshot has told of it */
 	bool has_tuple;
+	bool keyed;			/* System V: known by its id, no descriptor stands for it */
 	/* the other end is on another host: who sends is not known here */
 	bool remote;
 	bool semaphore;			/* eventfd: each read takes one */

@@ -201,11 +201,17 @@ static void swap_peers(struct lqn_object *from, struct lqn_object *to, enum lqn_
 	lqn_object_unpin(other);
 }
 
+/* What no descriptor stands for is the other end of none, and would be held for ever, for it is never closed. */
+static bool is_end(const struct lqn_object *object)
+{
+	return lqn_object_is_channel(object) && !object->keyed;
+}
+
 void lqn_channel_pair(struct lqn_object *from, struct lqn_object *to, enum lqn_evidence evidence)
 {
 	from = lqn_object_real(from);
 	to = lqn_object_real(to);
-	if (from == to || !lqn_object_is_channel(from) || !lqn_object_is_channel(to)) {
+	if (from == to || !is_end(from) || !is_end(to)) {
 		return;
 	}
 	if (from->remote || to->remote ||
@@ -374,7 +380,7 @@ void lqn_channel_vote(struct lqn_object *from, struct lqn_object *to)
 	from = lqn_object_real(from);
 	to = lqn_object_real(to);
 	if (from == to || from->kind == LQN_OBJ_FILE || to->kind == LQN_OBJ_FILE ||
-			!lqn_object_is_channel(from) || !lqn_object_is_channel(to)) {
+			!is_end(from) || !is_end(to)) {
 		return;
 	}
 	if (from->closed && to->closed) {

@@ -124,6 +124,25 @@ START_TEST(votes_of_woken_pollers_decide)
 }
 END_TEST
 
+/* The first receive after a wait on descriptors is of what woke it, unless it is of something that has no descriptor. */
+START_TEST(a_queue_without_a_descriptor_is_no_peer)
+{
+	start(1);
+	feed(f, "6 c1 +epoll_create1\n6 c1 -epoll_create1 4\n10 c0 +socket 1 1\n10 c0 -socket 5\n");
+	for (long us = 100; us < 400; us += 100) {
+		feed(f, "%ld c1 +epoll_wait 4\n%ld c1 sw 2>0 S\n%ld c0 +sendto 5 10\n%ld c0 wk 2\n%ld c0 -sendto 10\n"
+			"%ld c1 sw 0>2 R\n%ld c1 -epoll_wait 1\n%ld c1 +msgrcv 7 99 0\n%ld c1 -msgrcv 10", us,
+			us + 1, us + 2, us + 3, us + 4, us + 5, us + 6, us + 7, us + 8);
+	}
+	feed(f, "450 c0 +close 5\n451 c0 -close 0\n");
+	end(500);
+	feed_expect(f, "receive object=$queue bytes=10 sender=0");
+	feed_expect(f, "object object=$queue kind=queue peer=0");
+	feed_expect(f, "object object=$five closed=1 peer=0");
+	done();
+}
+END_TEST
+
 START_TEST(a_connection_of_before_the_trace_pairs_when_it_talks)
 {
 	f = feed_new("6.1.0");
@@ -391,7 +410,8 @@ START_TEST(a_pipe_passed_on_is_the_same_pipe)
 END_TEST
 
 SUITE("pairing", a_pipe_passed_on_is_the_same_pipe, an_accept_of_the_only_connect_pairs, packets_pair_by_addresses, a_woken_reader_pairs,
-	votes_of_woken_pollers_decide, a_connection_of_before_the_trace_pairs_when_it_talks, a_wrong_guess_is_taken_back,
+	votes_of_woken_pollers_decide, a_queue_without_a_descriptor_is_no_peer,
+	a_connection_of_before_the_trace_pairs_when_it_talks, a_wrong_guess_is_taken_back,
 	the_ends_that_a_wrong_guess_leaves_over_are_a_pair,
 	a_descriptor_passed_on_is_the_same_connection, an_answer_that_was_there_came_through_what_was_passed_on,
 	all_who_send_to_a_datagram_socket_are_found_together, short_connections_do_not_mix,
