@@ -7,9 +7,11 @@
  */
 #include "path/walk.h"
 
+/* Of what another answers than was asked, the way is that of who woke whom. */
 static bool is_free(const struct lqn_arc *arc)
 {
-	return (arc->left || arc->at_loop) && arc->kind == LQN_SYNC && arc->replied > 0 && arc->callee && !arc->gone;
+	return (arc->left || arc->at_loop) && arc->kind == LQN_SYNC && arc->replied > 0 && arc->callee && !arc->gone &&
+		lqn_final(arc->callee)->replied > 0;
 }
 
 static bool in_loop(const struct lqn_invocation *work)
@@ -79,7 +81,7 @@ static void step_over_call(struct lqn_path_walk *walk, const struct lqn_path_fra
 {
 	struct lqn_invocation *callee = lqn_final(arc->callee);
 	int64_t sent = MAX(arc->sent, frame->begin);
-	int64_t answered = CLAMP(callee->replied > 0 ? callee->replied : frame->end, sent, frame->end);
+	int64_t answered = CLAMP(callee->replied, sent, frame->end);
 
 	taken(walk, frame->actor, answered, frame->end);
 	put_back(walk, *frame, sent);

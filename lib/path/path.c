@@ -144,6 +144,11 @@ static void add_unseen(struct lqn_path_walk *walk, const struct lqn_actor *actor
 
 /* ---- frames ---- */
 
+static void add_too_long(struct lqn_path_walk *walk, const struct lqn_actor *actor, int64_t begin, int64_t end)
+{
+	lqn_walk_add(walk, actor, begin, end, LQN_PATH_OTHER, g_intern_static_string("chain too long"));
+}
+
 void lqn_walk_push(struct lqn_path_walk *walk, struct lqn_actor *actor, int64_t begin, int64_t end)
 {
 	const struct lqn_path_frame *from = walk->from;
@@ -154,8 +159,7 @@ void lqn_walk_push(struct lqn_path_walk *walk, struct lqn_actor *actor, int64_t 
 		return;
 	}
 	if (walk->depth == LQN_FRAMES_MAX) {
-		lqn_walk_add(walk, actor, begin, end, LQN_PATH_OTHER,
-			g_intern_static_string("chain too long"));
+		add_too_long(walk, actor, begin, end);
 		return;
 	}
 	if (walk->index && !walk->behind) {
@@ -347,6 +351,17 @@ static void below_floor(struct lqn_path_walk *walk, struct lqn_path_frame frame,
 	lqn_walk_queued(walk, frame.actor, frame.begin, end);
 }
 
+/* Two threads each of which was at what the other had asked it for send the path to and fro for ever: what calls what is a guess. */
+static bool is_stuck(struct lqn_path_walk *walk, const struct lqn_path_frame *frame)
+{
+	if (walk->behind) {
+		return false;
+	}
+	walk->stuck = frame->end == walk->end ? walk->stuck + 1 : 0;
+	walk->end = frame->end;
+	return walk->stuck > LQN_FRAMES_MAX;
+}
+
 /*
  * Takes one step back in a frame; the frame is off the stack, and put back if something is left of
  * it.
@@ -359,6 +374,10 @@ static void step(struct lqn_path_walk *walk, struct lqn_path_frame frame)
 	int64_t from;
 
 	walk->from = &frame;
+	if (is_stuck(walk, &frame)) {
+		add_too_long(walk, frame.actor, frame.begin, frame.end);
+		return;
+	}
 	if (frame.lay) {
 		lqn_walk_lay(walk, &frame);
 		return;
@@ -442,6 +461,8 @@ static void walk_back(const struct lqn_analysis *analysis, struct lqn_actor *act
 	walk.from = NULL;
 	walk.behind = NULL;
 	walk.root = NULL;
+	walk.end = INT64_MAX;
+	walk.stuck = 0;
 	lqn_walk_push(&walk, actor, begin, end);
 	if (walk.depth > 0) {
 		walk.frames[0].floor = whole ? INT64_MIN : walk.frames[0].floor;

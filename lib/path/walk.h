@@ -36,6 +36,9 @@ struct lqn_path_walk {
 	 * waited for him. All of it are pieces like this one.
 	 */
 	const struct lqn_path_piece *behind;
+	/* how many steps the path has not come further back than `end` */
+	int64_t end;
+	unsigned stuck;
 };
 
 /* path.c */
