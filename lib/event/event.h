@@ -20,6 +20,8 @@
 
 /* Goes up when an event or a field changes its meaning or vanishes; new ones do not count. */
 #define LQN_EVENT_SCHEMA 2
+/* What a trace's environment calls it. */
+#define LQN_SCHEMA_ENTRY "lqn_schema"
 
 enum lqn_event_type {
 	LQN_EV_HOST,

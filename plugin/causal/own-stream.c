@@ -138,7 +138,7 @@ static bool create_trace(struct own_trace *trace, bt_trace_class *tc)
 		bt_trace_set_name(trace->trace, TRACE_NAME) == BT_TRACE_SET_NAME_STATUS_OK &&
 		bt_trace_set_environment_entry_string(trace->trace, "tracer_name", TRACE_NAME) ==
 			BT_TRACE_SET_ENVIRONMENT_ENTRY_STATUS_OK &&
-		bt_trace_set_environment_entry_integer(trace->trace, "lqn_schema",
+		bt_trace_set_environment_entry_integer(trace->trace, LQN_SCHEMA_ENTRY,
 			LQN_EVENT_SCHEMA) == BT_TRACE_SET_ENVIRONMENT_ENTRY_STATUS_OK;
 }
 

@@ -162,24 +162,6 @@ static bool is_told_already(struct model *model, const bt_stream *stream, const 
 	return teller && teller != stream;
 }
 
-/* The number of the host that the stream tells of. */
-static unsigned get_host(struct model *model, const bt_stream *stream)
-{
-	void *host;
-
-	if (model->last_stream == stream) {
-		return model->last_host;
-	}
-	if (g_hash_table_lookup_extended(model->hosts, stream, NULL, &host)) {
-		model->last_stream = stream;
-		model->last_host = GPOINTER_TO_UINT(host);
-	} else {
-		/* The stream's beginning was cut off, and with it the event that names the host. */
-		set_host(model, stream, stream_name(stream));
-	}
-	return model->last_host;
-}
-
 /* Where and when an event is, for people; g_free(). */
 static char *place_of(const bt_stream *stream, int64_t ts)
 {
@@ -189,17 +171,53 @@ static char *place_of(const bt_stream *stream, int64_t ts)
 		trace ? trace : "unnamed", stream_name(stream), ts);
 }
 
+/* What an event means has changed from version to version. */
+static bool check_schema(struct model *model, const bt_stream *stream, int64_t ts, int64_t schema)
+{
+	char *place;
+
+	if (schema == LQN_EVENT_SCHEMA) {
+		return true;
+	}
+	place = place_of(stream, ts);
+	FAIL(model, "Events of %s: they are of schema %" PRId64 ", this version reads schema %d; "
+		"make them again with filter.lqn.causal of this version", place, schema, LQN_EVENT_SCHEMA);
+	g_free(place);
+	return false;
+}
+
+/* A stream's beginning was cut off, and with it the event that names the host and the schema; its trace may know that. */
+static bool begin_cut_stream(struct model *model, const bt_stream *stream, int64_t ts)
+{
+	const bt_value *schema = bt_trace_borrow_environment_entry_value_by_name_const(
+		bt_stream_borrow_trace_const(stream), LQN_SCHEMA_ENTRY);
+
+	set_host(model, stream, stream_name(stream));
+	return !schema || !bt_value_is_signed_integer(schema) ||
+		check_schema(model, stream, ts, bt_value_integer_signed_get(schema));
+}
+
+/* Finds the host that the stream of an event tells of: model->last_host is its number. */
+static bool find_host(struct model *model, const bt_stream *stream, const struct lqn_event *ev)
+{
+	void *host;
+
+	if (model->last_stream == stream) {
+		return true;
+	}
+	if (!g_hash_table_lookup_extended(model->hosts, stream, NULL, &host)) {
+		return begin_cut_stream(model, stream, ev->ts);
+	}
+	model->last_stream = stream;
+	model->last_host = GPOINTER_TO_UINT(host);
+	return true;
+}
+
 static bool begin_stream(struct model *model, const bt_stream *stream, const struct lqn_event *ev)
 {
 	const char *name;
 
-	if (ev->host.schema != LQN_EVENT_SCHEMA) {
-		char *place = place_of(stream, ev->ts);
-
-		FAIL(model, "Event `lqn:host` of %s: events of schema %" PRIu32 ", this version "
-			"reads schema %d; make them again with filter.lqn.causal of this version",
-			place, ev->host.schema, LQN_EVENT_SCHEMA);
-		g_free(place);
+	if (!check_schema(model, stream, ev->ts, ev->host.schema)) {
 		return false;
 	}
 	name = *ev->host.name != '\0' ? ev->host.name : stream_name(stream);
@@ -228,8 +246,6 @@ static void fail_without_time(struct model *model, const bt_stream *stream,
 /* Takes an event of a stream. */
 static bool take(struct model *model, const bt_stream *stream, const struct lqn_event *ev)
 {
-	unsigned host;
-
 	if (!lqn_event_is_sound(ev)) {
 		model->unsound++;
 		return true;
@@ -237,14 +253,16 @@ static bool take(struct model *model, const bt_stream *stream, const struct lqn_
 	if (ev->type == LQN_EV_HOST && !begin_stream(model, stream, ev)) {
 		return false;
 	}
-	host = get_host(model, stream);
-	if (host == LEFT_OUT) {
+	if (!find_host(model, stream, ev)) {
+		return false;
+	}
+	if (model->last_host == LEFT_OUT) {
 		return true;
 	}
 	if (ev->type == LQN_EV_SUMMARY) {
 		g_hash_table_foreach_remove(model->tellers, is_stream, (void *) stream);
 	}
-	lqn_analysis_event(model->analysis, host, ev);
+	lqn_analysis_event(model->analysis, model->last_host, ev);
 	return true;
 }
 

@@ -82,6 +82,14 @@ def events_of_another_version_are_refused():
         with open(file, 'wb') as f:
             f.write(old)
         refuse(bt2(dir('causal'), SINK, '--params=output="%s"' % dir('out')), 'schema 1', 'schema 2', 'make them again')
+        # where that event was cut off the trace tells
+        cut = [dir('causal'), '--begin=1795988468.6', SINK]
+        succeed(bt2(*cut))
+        with open(dir('causal/lqn/metadata')) as f:
+            text = f.read()
+        with open(dir('causal/lqn/metadata'), 'w') as f:
+            f.write(text.replace('lqn_schema = 2', 'lqn_schema = 1'))
+        refuse(bt2(*cut), 'schema 1', 'schema 2', 'make them again')
         assert dir.names() == ['causal']
 
 
