@@ -180,6 +180,17 @@ def options_of_babeltrace2():
         assert 'o' not in dir.names(), dir.names()
 
 
+def names_of_any_kind():
+    """Those that mean something in connections, and those that the readers' own parts would have."""
+    with Scratch() as dir:
+        source = '--params=inputs=["%s"]' % trace('pipe/kernel')
+        one = succeed(bt2(*model_args(trace('pipe'), dir('one')))).stdout
+        for i, names in enumerate((('a*b', 'c[d]?', 'e\\:f\\\\.g'), ('muxer', 'records', "muxer'"), ('records', 'muxer', 'x'))):
+            args = ['--component=%s:source.ctf.fs' % names[0], source, '--component=%s:filter.lqn.causal' % names[1],
+                    '--component=%s:sink.lqn.model' % names[2]]
+            assert succeed(parallel(dir, *args)).stdout == one, names
+
+
 def what_cannot_be_divided():
     with Scratch() as dir:
         refuse(parallel(dir, trace('pipe'), SINK), 'filter.lqn.causal')
@@ -269,6 +280,7 @@ run([('%s, %d readers%s' % (name, jobs, more and ', ' + more), lambda n=name, j=
      ('the sink is any', as_a_trace),
      ('parameters of the filter', parameters_of_the_filter),
      ('options of babeltrace2', options_of_babeltrace2),
+     ('names of any kind', names_of_any_kind),
      ('what cannot be divided', what_cannot_be_divided),
      ('a reader is killed', a_reader_is_killed),
      ('interrupted', interrupted),
