@@ -224,6 +224,17 @@ static bool waits_for_answer(const struct lqn_invocation *it)
 	return it->last_arc && it->last_arc->replied == 0 && !it->last_arc->gone;
 }
 
+/* The request that the thread has left longest, if it may go on: who has closed the connection waits for no answer. NULL: none. */
+static struct lqn_invocation *left_longest(struct lqn_actor *actor, int64_t ts)
+{
+	struct lqn_invocation *it;
+
+	while ((it = g_queue_peek_head(&actor->idle)) && it->conn->closed > 0 && it->conn->closed <= ts) {
+		g_queue_pop_head(&actor->idle);
+	}
+	return it;
+}
+
 /* The request is left alone; `free`: the thread may serve others meanwhile. */
 static void leave(struct lqn_actor *actor, struct lqn_invocation *it, int64_t ts, bool free)
 {
@@ -232,6 +243,7 @@ static void leave(struct lqn_actor *actor, struct lqn_invocation *it, int64_t ts
 	}
 	it->left_at = ts;
 	it->left_free = free;
+	left_longest(actor, ts);	/* lets go of others */
 	/* what wants no answer may be over */
 	if (free && it->actor == actor && it->conn && it->conn->sends > 0 && actor->idle.length < IDLE_MAX) {
 		g_queue_push_tail(&actor->idle, it);
@@ -306,7 +318,7 @@ static bool was_freed(const struct lqn_actor *actor, const struct lqn_end *end, 
 
 bool lqn_take_up_idle(struct lqn_actor *actor, const struct lqn_end *end, int64_t ts, int64_t cpu)
 {
-	struct lqn_invocation *idle = g_queue_peek_head(&actor->idle), *current = actor->current;
+	struct lqn_invocation *idle = left_longest(actor, ts), *current = actor->current;
 	bool queued = was_freed(actor, end, ts);
 
 	if (!idle || (current && !is_tail(current))) {
@@ -325,8 +337,8 @@ bool lqn_take_up_idle(struct lqn_actor *actor, const struct lqn_end *end, int64_
 
 void lqn_give_call_to_idle(struct lqn_actor *actor, struct lqn_invocation *answered)
 {
-	struct lqn_invocation *idle = g_queue_peek_head(&actor->idle);
 	struct lqn_arc *arc = answered->last_arc;
+	struct lqn_invocation *idle = arc ? left_longest(actor, arc->sent) : NULL;
 
 	if (!idle || idle == answered || answered->actor != actor || !waits_for_answer(answered) || !arc->via ||
 			arc->via->role != LQN_ROLE_CLIENT || arc->sent < actor->last.end || idle->left_at > arc->sent) {

@@ -5,9 +5,11 @@
 #include "suite.h"
 
 #define CYCLES 60
-enum { CLIENT = 1, LOOP = 2, CLIENT_2 = 3, BACK = 4, BACK_2 = 6 };
+#define GONE 40		/* clients that do not wait for their answers */
+enum { CLIENT = 1, LOOP = 2, CLIENT_2 = 3, BACK = 4, BACK_2 = 6, HASTY = 9 };
 
 static struct talk t;
+static int gone;		/* of them, so many */
 static struct lqn_model *model;
 
 static void near(double got, double want)
@@ -24,12 +26,18 @@ static void start(void)
 	talk_process(&t, CLIENT_2, "client");
 	talk_process(&t, BACK, "back");
 	talk_process(&t, BACK_2, "back");
+	if (gone > 0) {
+		talk_process(&t, HASTY, "hasty");
+	}
 	talk_connect(&t, CLIENT, 5, LOOP, 7);
 	talk_connect(&t, CLIENT_2, 5, LOOP, 8);
 	talk_connect(&t, LOOP, 11, BACK, 13);
 	talk_connect(&t, LOOP, 12, BACK_2, 13);
 	talk_await(&t, BACK, "recvfrom", 13);
 	talk_await(&t, BACK_2, "recvfrom", 13);
+	for (int i = 0; i < gone; i++) {
+		talk_connect(&t, HASTY, 100 + i, LOOP, 200 + i);
+	}
 	feed(t.feed, "%ld c%d +epoll_create1 0\n%ld c%d -epoll_create1 9", t.now, LOOP, t.now, LOOP);
 	talk_await(&t, LOOP, "epoll_wait", 9);
 }
@@ -237,11 +245,8 @@ START_TEST(a_timer_of_the_loop_delays_the_request_alone)
 END_TEST
 
 /* Two clients, and one connection to the backend: who finds it taken waits until another's answer has come. */
-static void share_one_connection(bool hands_on_first)
+static void cycles_on_one_connection(bool hands_on_first)
 {
-	const struct lqn_task *pool;
-
-	start();
 	for (int i = 0; i < CYCLES; i++) {
 		come(CLIENT, 7);
 		ask(BACK, 11, "epoll_wait", 9);
@@ -265,6 +270,14 @@ static void share_one_connection(bool hands_on_first)
 		finish(8, CLIENT_2);
 		think();
 	}
+}
+
+static void share_one_connection(bool hands_on_first)
+{
+	const struct lqn_task *pool;
+
+	start();
+	cycles_on_one_connection(hands_on_first);
 	model = talk_finish(&t, NULL);
 	pool = talk_task(model, "pool_loop_back");
 	ck_assert_ptr_nonnull(pool);
@@ -287,6 +300,51 @@ END_TEST
 START_TEST(who_has_been_answered_makes_no_call_that_it_does_not_wait_for)
 {
 	share_one_connection(true);
+}
+END_TEST
+
+/* The first request of each is answered; the second never is, for the loop asks nobody for it before it closes the connection. */
+static void go(void)
+{
+	for (int i = 0; i < gone; i++) {
+		talk_send(&t, HASTY, "sendto", 100 + i, LOOP, "epoll_wait");
+		if (i > 0) {
+			feed(t.feed, "%ld c%d +close %d\n%ld c%d -close 0", t.now, LOOP, 199 + i, t.now + 1, LOOP);
+			feed(t.feed, "%ld c%d +close %d\n%ld c%d -close 0", t.now, HASTY, 99 + i, t.now + 1, HASTY);
+			talk_work(&t, 2);
+		}
+		take(200 + i);
+		feed(t.feed, "%ld c%d +sendto %d 64\n%ld c%d -sendto 64", t.now, LOOP, 200 + i, t.now + 1, LOOP);
+		talk_work(&t, 2);
+		feed(t.feed, "%ld c%d +recvfrom %d 4096\n%ld c%d -recvfrom 64", t.now, HASTY, 100 + i, t.now + 1, HASTY);
+		talk_await(&t, LOOP, "epoll_wait", 9);
+		talk_work(&t, 2);
+		if (i < gone - 1) {
+			talk_send(&t, HASTY, "sendto", 100 + i, LOOP, "epoll_wait");
+			take(200 + i);
+			talk_await(&t, LOOP, "epoll_wait", 9);
+			talk_work(&t, 2);
+		}
+	}
+}
+
+/* What the task asks first. */
+static const struct lqn_entry *entry_for(const struct lqn_model *network, const char *task)
+{
+	return g_array_index(talk_entry(network, task)->phase[0].calls, struct lqn_model_call, 0).dest;
+}
+
+START_TEST(whose_connection_is_closed_is_not_taken_up_again)
+{
+	gone = GONE;
+	start();
+	go();
+	cycles_on_one_connection(false);
+	model = talk_finish(&t, NULL);
+	near(talk_calls(entry_for(model, "client"), talk_task(model, "pool_loop_back")->entries->pdata[0], LQN_SYNC), 1);
+	ck_assert_uint_eq(talk_task(model, "pool_loop_back")->entries->len, 1);
+	lqn_model_free(model);
+	gone = 0;
 }
 END_TEST
 
@@ -350,5 +408,6 @@ END_TEST
 SUITE("loops", requests_in_flight_do_not_hold_the_loop, who_waits_for_one_answer_alone_holds_its_thread,
 	who_waits_for_answers_where_requests_come_is_free_for_them, who_puts_requests_off_until_an_answer_comes_is_serial,
 	a_timer_of_the_loop_delays_the_request_alone, requests_wait_for_connections_where_no_thread_does,
-	who_has_been_answered_makes_no_call_that_it_does_not_wait_for, who_reads_several_before_it_answers_has_left_none,
+	who_has_been_answered_makes_no_call_that_it_does_not_wait_for, whose_connection_is_closed_is_not_taken_up_again,
+	who_reads_several_before_it_answers_has_left_none,
 	a_path_goes_through_what_was_called_whatever_the_loop_does_meanwhile)
