@@ -147,7 +147,7 @@ struct lqn_unit {			/* a process */
 	bool serves;			/* it was seen to receive requests, or what may be some, or to accept */
 	bool served;			/* it was seen to take up a request */
 	bool outside;			/* none of the trace: who is at the other end of connections to hosts that are not traced */
-	bool asked_first;		/* born in the trace, it was sent something before it ever sent anything: no client */
+	int64_t first_asked, first_send;	/* of those who are born in the trace; INT64_MAX: never */
 	uint64_t sends, asks;		/* of which came after a sleep, not after a message */
 	/* times its threads left work that waits for an answer; requests that had to wait until such an answer came */
 	uint64_t took_up, put_off;

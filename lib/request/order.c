@@ -240,6 +240,7 @@ static void count_send(struct lqn_party *host, const struct lqn_event *ev)
 	lqn_fetch_count_send(host, actor, end, ev->send.begin);
 	actor->sends++;
 	actor->unit->sends++;
+	actor->unit->first_send = MIN(actor->unit->first_send, ev->send.begin);
 	actor->unit->asks += actor->asleep_last;
 	actor->asleep_last = false;
 }
@@ -271,7 +272,9 @@ static void count_receive(struct lqn_party *host, const struct lqn_event *ev)
 	}
 	actor->reads |= end->kind == LQN_OBJ_TCP || end->kind == LQN_OBJ_UNIX;
 	if ((end->role == LQN_ROLE_SERVER || is_mailbox(end)) && (!receipt.sender || receipt.sender->unit != actor->unit)) {
-		actor->unit->asked_first |= actor->unit->sends == 0 && actor->born >= 0;
+		if (actor->born >= 0) {
+			actor->unit->first_asked = MIN(actor->unit->first_asked, ev->receive.end);
+		}
 		actor->unit->serves = true;
 		actor->asked_on = end;
 	}

@@ -132,6 +132,7 @@ struct lqn_unit *lqn_party_unit(struct lqn_party *host, uint32_t pid)
 	if (!unit) {
 		unit = g_new0(struct lqn_unit, 1);
 		unit->pid = pid;
+		unit->first_asked = unit->first_send = INT64_MAX;
 		g_hash_table_insert(host->units, GUINT_TO_POINTER(pid), unit);
 	}
 	return unit;

@@ -144,7 +144,8 @@ static void measure_distances(struct lqn_party *host)
 	while (g_hash_table_iter_next(&iter, NULL, &value)) {
 		struct lqn_unit *unit = value;
 
-		unit->distance = !unit->asked_first && unit->sends > 0 && unit->asks >= ASKS_SHARE * unit->sends ?
+		/* by times: what was sent to it first may be told of late, when it is clear by whom */
+		unit->distance = unit->first_asked >= unit->first_send && unit->sends > 0 && unit->asks >= ASKS_SHARE * unit->sends ?
 			0 : LQN_DISTANCE_UNKNOWN;
 	}
 	g_hash_table_iter_init(&iter, host->words);

@@ -119,7 +119,13 @@ static void write_calls(GString *out, const struct lqn_entry *entry)
 {
 	static const char records[] = { [LQN_SYNC] = 'y', [LQN_ASYNC] = 'z', [LQN_FORWARD] = 'F' };
 	GArray *calls = lqn_entry_merge_calls(entry);
+	bool fixed = lqn_calls_are_fixed(calls, 0), fixed_later = lqn_calls_are_fixed(calls, 1);
 
+	if (fixed || fixed_later) {
+		g_autofree char *kind = g_strconcat("f ", entry->name, NULL);
+
+		write_record(out, entry, kind, fixed, fixed_later);
+	}
 	for (unsigned i = 0; i < calls->len; i++) {
 		const struct lqn_merged_call *call =
 			&g_array_index(calls, struct lqn_merged_call, i);

@@ -88,8 +88,7 @@ static void write_call(xmlTextWriter *w, const struct lqn_merged_call *call, con
 	end(w);
 }
 
-static void write_phase(xmlTextWriter *w, const struct lqn_entry *entry, unsigned phase,
-	const GArray *calls)
+static void write_phase(xmlTextWriter *w, const struct lqn_entry *entry, unsigned phase, GArray *calls)
 {
 	const struct lqn_phase *p = &entry->phase[phase];
 	g_autofree char *name = g_strdup_printf("%s_%u", entry->name, phase + 1);
@@ -99,6 +98,9 @@ static void write_phase(xmlTextWriter *w, const struct lqn_entry *entry, unsigne
 	start(w, "activity");
 	attribute(w, "name", name);
 	attribute(w, "phase", ordinal);
+	if (lqn_calls_are_fixed(calls, phase)) {
+		attribute(w, "call-order", "DETERMINISTIC");
+	}
 	number(w, "host-demand-mean", p->demand);
 	known_number(w, "host-demand-cvsq", p->demand_cvsq);
 	if (p->think > 0) {

@@ -193,6 +193,50 @@ static void limit_forwarding(GArray *merged)
 	}
 }
 
+/* Of a whole number, and squared coefficient of variation: what the window's edges make of calls that are always as many. */
+#define WHOLE 0.01
+
+static bool is_whole(double mean, double cvsq)
+{
+	return round(mean) >= 1 && fabs(mean - round(mean)) <= WHOLE * round(mean) && cvsq >= 0 && cvsq <= WHOLE;
+}
+
+/* Who is asked may pass it on to one of several: to solvers these are calls of the first, a part of one each. */
+static bool passes_on(const struct lqn_entry *entry)
+{
+	for (unsigned i = 0; i < entry->phase[0].calls->len; i++) {
+		if (g_array_index(entry->phase[0].calls, struct lqn_model_call, i).kind == LQN_FORWARD) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool lqn_calls_are_fixed(GArray *calls, unsigned phase)
+{
+	unsigned made = 0;
+
+	for (unsigned i = 0; i < calls->len; i++) {
+		const struct lqn_merged_call *call = &g_array_index(calls, struct lqn_merged_call, i);
+
+		if (call->kind == LQN_FORWARD || call->mean[phase] <= 0) {
+			continue;
+		}
+		if (!is_whole(call->mean[phase], call->cvsq[phase]) || passes_on(call->dest)) {
+			return false;
+		}
+		made++;
+	}
+	for (unsigned i = 0; i < calls->len; i++) {
+		struct lqn_merged_call *call = &g_array_index(calls, struct lqn_merged_call, i);
+
+		if (call->kind != LQN_FORWARD) {
+			call->mean[phase] = round(call->mean[phase]);
+		}
+	}
+	return made > 0;
+}
+
 GArray *lqn_entry_merge_calls(const struct lqn_entry *entry)
 {
 	GArray *merged = g_array_new(FALSE, TRUE, sizeof(struct lqn_merged_call));

@@ -67,4 +67,11 @@ struct lqn_merged_call {
  */
 GArray *lqn_entry_merge_calls(const struct lqn_entry *entry);
 
+/*
+ * True if each invocation makes as many calls in that phase as any other: the phase is what solvers call deterministic, and
+ * numbers of its calls, in `calls` of lqn_entry_merge_calls(), become the whole ones that they are next to. Else solvers
+ * take them to vary geometrically, which makes queues longer.
+ */
+bool lqn_calls_are_fixed(GArray *calls, unsigned phase);
+
 #endif

@@ -48,6 +48,14 @@ static void pass(int from, int fd, int to)
 	talk_send(&t, from, "mq_timedsend", fd, to, "mq_timedreceive");
 }
 
+static void datagrams(int thread, int fd, bool bound)
+{
+	feed(t.feed, "%ld c%d +socket 1 2\n%ld c%d -socket %d", t.now, thread, t.now, thread, fd);
+	if (bound) {
+		feed(t.feed, "%ld c%d +bind %d\n%ld c%d -bind 0", t.now, thread, fd, t.now, thread);
+	}
+}
+
 static void expect_calls(const char *from, const char *to, enum lqn_call_kind kind, double calls)
 {
 	near(talk_calls(talk_entry(model, from), talk_entry(model, to), kind), calls);
@@ -171,6 +179,57 @@ START_TEST(who_sleeps_as_it_serves_is_no_client)
 }
 END_TEST
 
+/*
+ * As there, but through sockets for datagrams, at several of which the back polls: who has sent what it reads is found out when enough has been
+ * seen, long after it has sent to others.
+ */
+START_TEST(who_was_asked_first_is_known_by_times)
+{
+	start("front", "back");
+	talk_process(&t, OTHER, "last");
+	talk_connect(&t, CLIENT, 5, FRONT, 7);
+	feed(t.feed, "%ld c%d +epoll_create1\n%ld c%d -epoll_create1 4", t.now, BACK, t.now, BACK);
+	datagrams(FRONT, 6, false);
+	datagrams(FRONT, 9, true);
+	datagrams(BACK, 5, true);
+	datagrams(BACK, 6, false);
+	datagrams(BACK, 7, true);
+	datagrams(BACK, 8, false);
+	datagrams(OTHER, 5, true);
+	datagrams(OTHER, 6, false);
+	talk_await(&t, FRONT, "recvfrom", 7);
+	talk_await(&t, OTHER, "recvfrom", 5);
+	talk_await(&t, BACK, "epoll_wait", 4);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 30);
+		talk_request(&t, CLIENT, 5, FRONT);
+		talk_work(&t, 40);
+		talk_send(&t, FRONT, "sendto", 6, BACK, "epoll_wait");
+		talk_await(&t, FRONT, "recvfrom", 9);
+		feed(t.feed, "%ld c%d +recvfrom 5 64\n%ld c%d -recvfrom 64", t.now, BACK, t.now, BACK);
+		talk_sleep(&t, BACK, 100);
+		talk_work(&t, 20);
+		talk_send(&t, BACK, "sendto", 6, OTHER, "recvfrom");
+		talk_await(&t, BACK, "recvfrom", 7);
+		talk_work(&t, 20);
+		talk_send(&t, OTHER, "sendto", 6, BACK, "recvfrom");
+		talk_await(&t, OTHER, "recvfrom", 5);
+		talk_work(&t, 10);
+		talk_send(&t, BACK, "sendto", 8, FRONT, "recvfrom");
+		talk_await(&t, BACK, "epoll_wait", 4);
+		talk_work(&t, 10);
+		talk_reply(&t, FRONT, 7, CLIENT);
+		talk_sleep(&t, CLIENT, 400);
+	}
+	model = talk_finish(&t, NULL);
+	expect_tasks(4);
+	expect_calls("client", "front", LQN_SYNC, 1);
+	expect_calls("front", "back", LQN_SYNC, 1);
+	expect_calls("back", "last", LQN_SYNC, 1);
+	lqn_model_free(model);
+}
+END_TEST
+
 /* The client asks the back itself, too, so that the front is no nearer to the clients than whom it asks. */
 START_TEST(a_queue_of_requests_is_none_of_answers)
 {
@@ -259,14 +318,6 @@ START_TEST(one_of_very_many_readers_of_a_queue_reads_it)
 	lqn_model_free(model);
 }
 END_TEST
-
-static void datagrams(int thread, int fd, bool bound)
-{
-	feed(t.feed, "%ld c%d +socket 1 2\n%ld c%d -socket %d", t.now, thread, t.now, thread, fd);
-	if (bound) {
-		feed(t.feed, "%ld c%d +bind %d\n%ld c%d -bind 0", t.now, thread, fd, t.now, thread);
-	}
-}
 
 /* Each of two threads answers one of two clients, and both wait for the next requests. */
 static void answer_both(int to_client, int to_other)
@@ -452,7 +503,7 @@ START_TEST(a_client_that_has_waited_for_a_word_thinks_as_it_sleeps)
 END_TEST
 
 SUITE("layers", who_waits_while_it_works_for_another_has_asked, one_way_work_that_is_handed_over_is_the_workers,
-	who_sleeps_as_it_serves_is_no_client, a_queue_of_requests_is_none_of_answers,
+	who_sleeps_as_it_serves_is_no_client, who_was_asked_first_is_known_by_times, a_queue_of_requests_is_none_of_answers,
 	one_of_very_many_readers_of_a_queue_reads_it, datagrams_sent_at_once_are_told_apart_by_the_answers,
 	work_after_the_reply_of_a_connections_thread_is_a_second_phase,
 	who_never_answers_is_asked_asynchronously_whoever_takes_it, a_client_that_has_waited_for_a_word_thinks_as_it_sleeps,

@@ -208,6 +208,46 @@ START_TEST(calls_to_one_entry_are_one_call)
 }
 END_TEST
 
+/* A client that asks twice each time, a server that asks twice in the mean: 2.005 is what the window's edges make of 2. */
+static struct lqn_model *calls_twice(double mean, double cvsq)
+{
+	struct lqn_model *model = lqn_model_new("twice");
+	struct lqn_processor *cpu = lqn_model_add_processor(model, "cpu", LQN_SCHED_PS, 2);
+	struct lqn_task *client = lqn_processor_add_task(cpu, "client", LQN_TASK_CLIENT, LQN_SCHED_REF, 4);
+	struct lqn_task *server = lqn_processor_add_task(cpu, "server", LQN_TASK_SERVER, LQN_SCHED_FCFS, 1);
+	struct lqn_entry *asks = lqn_task_add_entry(client, "asks"), *serves = lqn_task_add_entry(server, "serves");
+	struct lqn_model_call call = { .dest = serves, .kind = LQN_SYNC, .mean = mean, .cvsq = cvsq, .ci = 0 };
+
+	asks->phase[0].demand = serves->phase[0].demand = 0.001;
+	g_array_append_val(asks->phase[0].calls, call);
+	return model;
+}
+
+static void expect_fixed(double mean, double cvsq, bool fixed)
+{
+	struct lqn_model *model = calls_twice(mean, cvsq);
+	GString *xml = lqn_write_lqnx(model), *text = lqn_write_lqn(model);
+
+	ck_assert_int_eq(strstr(xml->str, "call-order=\"DETERMINISTIC\"") != NULL, fixed);
+	ck_assert_int_eq(strstr(xml->str, "calls-mean=\"2\"") != NULL, fixed);
+	ck_assert_int_eq(strstr(text->str, "  f asks 1 -1\n") != NULL, fixed);
+	ck_assert_int_eq(strstr(text->str, "  y asks serves 2 -1\n") != NULL, fixed);
+	/* who calls nobody has no order of calls */
+	ck_assert_ptr_null(strstr(text->str, "  f serves"));
+	g_string_free(xml, TRUE);
+	g_string_free(text, TRUE);
+	lqn_model_free(model);
+}
+
+START_TEST(calls_that_are_always_as_many_are_fixed)
+{
+	expect_fixed(2.005, 0.002, true);
+	expect_fixed(2.005, 0.5, false);	/* 2 in the mean */
+	expect_fixed(2.1, 0.002, false);
+	expect_fixed(2.005, -1, false);		/* not known */
+}
+END_TEST
+
 START_TEST(what_has_no_entries_is_not_for_solvers)
 {
 	struct lqn_model *model = sample_model_new();
@@ -414,7 +454,7 @@ END_TEST
 
 SUITE("write", lqnx_holds_the_model, text_form_holds_the_same, json_can_be_read_back,
 	hostile_names_spoil_no_form, values_that_solvers_refuse_are_zero, forwarding_is_at_most_certain,
-	calls_to_one_entry_are_one_call, what_has_no_entries_is_not_for_solvers,
+	calls_to_one_entry_are_one_call, calls_that_are_always_as_many_are_fixed, what_has_no_entries_is_not_for_solvers,
 	locale_with_decimal_comma_changes_nothing, reports_without_requests_are_written,
 	summary_says_the_main_things, summary_of_a_large_model_fits_a_screen, text_is_clipped_by_columns,
 	numbers_for_people_have_three_digits)
