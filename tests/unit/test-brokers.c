@@ -529,7 +529,7 @@ START_TEST(who_waits_for_what_comes_of_his_message_is_answered)
 	ck_assert_int_eq(talk_task(model, "consumer")->kind, LQN_TASK_SERVER);
 	path = through_broker();
 	ck_assert_ptr_nonnull(path);
-	near((double) time_on(path, LQN_PATH_BROKER, "broker") / 1e9, 90);
+	near((double) time_on(path, LQN_PATH_BROKER, "broker") / 1e9, 87);
 	near((double) time_on(path, LQN_PATH_CPU, "consumer") / 1e9, 60);
 	done();
 }
