@@ -353,8 +353,9 @@ static bool fill(struct lqn_snapshot *snapshot, struct json_object *root, GError
 	g_autofree char *schema = text_of(root, "schema");
 
 	if (g_strcmp0(schema, LQN_SNAPSHOT_SCHEMA) != 0) {
-		g_set_error(error, LQN_IDENTITY_ERROR, LQN_IDENTITY_MALFORMED, "%s: its `schema` is `%s`, this version reads `"
-			LQN_SNAPSHOT_SCHEMA "`: record it with lqn-snapshot of this version", snapshot->file, schema ? schema : "");
+		g_set_error(error, LQN_IDENTITY_ERROR, LQN_IDENTITY_MALFORMED, "%s: its `schema` is %s%s%s, this version reads `"
+			LQN_SNAPSHOT_SCHEMA "`: record it with lqn-snapshot of this version", snapshot->file, schema ? "`" : "",
+			schema ? schema : "missing", schema ? "`" : "");
 		return false;
 	}
 	snapshot->host = text_of(root, "host");

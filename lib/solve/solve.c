@@ -288,7 +288,7 @@ struct lqn_prediction *lqn_solve(const struct lqn_model *model, const char *prog
 	struct lqn_prediction *prediction;
 
 	if (!path) {
-		g_set_error(error, LQN_SOLVE_ERROR, LQN_SOLVE_NO_PROGRAM, "no such program");
+		g_set_error(error, LQN_SOLVE_ERROR, LQN_SOLVE_NO_PROGRAM, "no such program: `%s`", program);
 		return NULL;
 	}
 	absolute = g_canonicalize_filename(path, NULL);

@@ -153,7 +153,7 @@ static gboolean check_target(const struct job *job, gboolean overwrite, gboolean
 	}
 	if (!overwrite) {
 		return fail(error, EEXIST, "make folder", job->target,
-			"choose another folder or allow to overwrite it");
+			"choose another folder or let it be overwritten");
 	}
 	return check_contents(job, job->target, error);
 }

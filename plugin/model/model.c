@@ -3,13 +3,10 @@
 
 #include <glib.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "plugin/common/handover.h"
 #include "plugin/common/message.h"
-#include "plugin/model/decode.h"
+#include "plugin/model/feed.h"
 #include "plugin/model/interval.h"
 #include "plugin/model/params.h"
 #include "plugin/model/results.h"
@@ -18,23 +15,13 @@
 #define FAIL(model, ...) \
 	BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT((model)->self, __VA_ARGS__)
 
-#define LEFT_OUT UINT_MAX	/* in the place of a host's number */
-
 struct model {
 	bt_self_component *self;		/* borrowed */
 	bt_message_iterator *up;		/* owned; NULL until the graph is configured */
-	struct lqn_handover *handover;		/* owned; empty unless the filter is right in front */
-	uint64_t position;			/* messages so far */
-	struct lqn_decoder *decoder;		/* owned */
 	struct lqn_analysis *analysis;		/* owned */
-	GHashTable *hosts;	/* const bt_stream *, a reference, owned -> number of its host */
-	GHashTable *tellers;	/* name of a host, owned -> the stream that tells of it, borrowed */
-	/* Of the stream that the last event came from; borrowed, NULL at first. */
-	const bt_stream *last_stream;
-	unsigned last_host;
+	struct feed feed;
 
 	struct model_params params;
-	uint64_t unsound;			/* events that were left out */
 	bool running;		/* messages have come, and their end has not */
 	struct interval interval;
 	int64_t now;		/* ns; of the last message with a time; INT64_MIN: none has come */
@@ -53,20 +40,12 @@ bt_component_class_get_supported_mip_versions_method_status model_mip_versions(
 static void model_free(struct model *model)
 {
 	bt_message_iterator_put_ref(model->up);
-	lqn_handover_unref(model->handover);
-	lqn_decoder_free(model->decoder);
 	if (model->analysis) {
+		feed_clear(&model->feed);
 		lqn_analysis_free(model->analysis);
 	}
-	g_hash_table_destroy(model->tellers);
-	g_hash_table_destroy(model->hosts);
 	model_params_clear(&model->params);
 	g_free(model);
-}
-
-static void put_stream(void *stream)
-{
-	bt_stream_put_ref(stream);
 }
 
 bt_component_class_initialize_method_status model_init(bt_self_component_sink *self_sink,
@@ -77,11 +56,6 @@ bt_component_class_initialize_method_status model_init(bt_self_component_sink *s
 	struct lqn_options options;
 
 	model->self = bt_self_component_sink_as_self_component(self_sink);
-	model->interval.begin = model->now = INT64_MIN;
-	model->handover = lqn_handover_new();
-	model->decoder = lqn_decoder_new();
-	model->hosts = g_hash_table_new_full(NULL, NULL, put_stream, NULL);
-	model->tellers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	if (!model_params_read(&model->params, model->self, params)) {
 		model_free(model);
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
@@ -91,9 +65,11 @@ bt_component_class_initialize_method_status model_init(bt_self_component_sink *s
 		model_free(model);
 		return (int) status;
 	}
+	model->interval.begin = model->now = INT64_MIN;
 	model->interval.ns = (int64_t) (model->params.interval * 1e9);
 	options = model_params_options(&model->params);
 	model->analysis = lqn_analysis_new(&options);
+	feed_init(&model->feed, model->self, model->analysis);
 	bt_self_component_set_data(model->self, model);
 	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
 }
@@ -114,208 +90,13 @@ bt_component_class_sink_graph_is_configured_method_status model_graph_is_configu
 		FAIL(model, "Input port `in` is not connected");
 		return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_ERROR;
 	}
-	lqn_handover_offer(model->handover, component);
+	lqn_handover_offer(model->feed.handover, component);
 	status = bt_message_iterator_create_from_sink_component(self_sink, in, &model->up);
 	lqn_handover_withdraw(component);
 	return (int) status;
 }
 
-/* ---- events -------------------------------------------------------------- */
-
-static const char *stream_name(const bt_stream *stream)
-{
-	const char *name = bt_stream_get_name(stream);
-
-	return name ? name : "localhost";
-}
-
-static void set_number(struct model *model, const bt_stream *stream, unsigned number)
-{
-	model->last_stream = stream;
-	model->last_host = number;
-	bt_stream_get_ref(stream);
-	g_hash_table_replace(model->hosts, (void *) stream, GUINT_TO_POINTER(number));
-}
-
-static void set_host(struct model *model, const bt_stream *stream, const char *name)
-{
-	set_number(model, stream, lqn_analysis_host(model->analysis, name));
-}
-
-static gboolean is_stream(void *name, void *stream, void *wanted)
-{
-	return stream == wanted;
-}
-
-/*
- * A stream begins to tell of a host. Where the filter was used twice, or on what it had stored
- * beside the kernel's events, two streams tell the same at the same time: one is enough. What comes
- * after a stream's summary is another part of the trace.
- */
-static bool is_told_already(struct model *model, const bt_stream *stream, const char *name)
-{
-	const bt_stream *teller = g_hash_table_lookup(model->tellers, name);
-
-	if (!teller) {
-		g_hash_table_insert(model->tellers, g_strdup(name), (void *) stream);
-	}
-	return teller && teller != stream;
-}
-
-/* Where and when an event is, for people; g_free(). */
-static char *place_of(const bt_stream *stream, int64_t ts)
-{
-	const char *trace = bt_trace_get_name(bt_stream_borrow_trace_const(stream));
-
-	return g_strdup_printf("trace `%s`, stream `%s`, at %" PRId64 " ns",
-		trace ? trace : "unnamed", stream_name(stream), ts);
-}
-
-/* What an event means has changed from version to version. */
-static bool check_schema(struct model *model, const bt_stream *stream, int64_t ts, int64_t schema)
-{
-	char *place;
-
-	if (schema == LQN_EVENT_SCHEMA) {
-		return true;
-	}
-	place = place_of(stream, ts);
-	FAIL(model, "Events of %s: they are of schema %" PRId64 ", this version reads schema %d; "
-		"make them again with filter.lqn.causal of this version", place, schema, LQN_EVENT_SCHEMA);
-	g_free(place);
-	return false;
-}
-
-/* A stream's beginning was cut off, and with it the event that names the host and the schema; its trace may know that. */
-static bool begin_cut_stream(struct model *model, const bt_stream *stream, int64_t ts)
-{
-	const bt_value *schema = bt_trace_borrow_environment_entry_value_by_name_const(
-		bt_stream_borrow_trace_const(stream), LQN_SCHEMA_ENTRY);
-
-	set_host(model, stream, stream_name(stream));
-	return !schema || !bt_value_is_signed_integer(schema) ||
-		check_schema(model, stream, ts, bt_value_integer_signed_get(schema));
-}
-
-/* Finds the host that the stream of an event tells of: model->last_host is its number. */
-static bool find_host(struct model *model, const bt_stream *stream, const struct lqn_event *ev)
-{
-	void *host;
-
-	if (model->last_stream == stream) {
-		return true;
-	}
-	if (!g_hash_table_lookup_extended(model->hosts, stream, NULL, &host)) {
-		return begin_cut_stream(model, stream, ev->ts);
-	}
-	model->last_stream = stream;
-	model->last_host = GPOINTER_TO_UINT(host);
-	return true;
-}
-
-static bool begin_stream(struct model *model, const bt_stream *stream, const struct lqn_event *ev)
-{
-	const char *name;
-
-	if (!check_schema(model, stream, ev->ts, ev->host.schema)) {
-		return false;
-	}
-	name = *ev->host.name != '\0' ? ev->host.name : stream_name(stream);
-	if (is_told_already(model, stream, name)) {
-		fprintf(stderr,
-			"sink.lqn.model: host `%s` is told of twice at the same time; "
-			"the second stream is left out\n",
-			name);
-		set_number(model, stream, LEFT_OUT);
-	} else {
-		set_host(model, stream, name);
-	}
-	return true;
-}
-
-static void fail_without_time(struct model *model, const bt_stream *stream,
-	const struct lqn_event *ev)
-{
-	char *place = place_of(stream, -1);
-
-	FAIL(model, "Event `%s` of %s: no time, or one out of range",
-		lqn_event_class((enum lqn_event_type) ev->type)->name, place);
-	g_free(place);
-}
-
-/* Takes an event of a stream. */
-static bool take(struct model *model, const bt_stream *stream, const struct lqn_event *ev)
-{
-	if (!lqn_event_is_sound(ev)) {
-		model->unsound++;
-		return true;
-	}
-	if (ev->type == LQN_EV_HOST && !begin_stream(model, stream, ev)) {
-		return false;
-	}
-	if (!find_host(model, stream, ev)) {
-		return false;
-	}
-	if (model->last_host == LEFT_OUT) {
-		return true;
-	}
-	if (ev->type == LQN_EV_SUMMARY) {
-		g_hash_table_foreach_remove(model->tellers, is_stream, (void *) stream);
-	}
-	lqn_analysis_event(model->analysis, model->last_host, ev);
-	return true;
-}
-
-static bool take_message(struct model *model, const bt_message *msg)
-{
-	const bt_stream *stream = bt_event_borrow_stream_const(
-		bt_message_event_borrow_event_const(msg));
-	struct lqn_event ev;
-
-	switch (lqn_decoder_decode(model->decoder, msg, &ev)) {
-	case LQN_DECODE_FOREIGN:
-		return true;
-	case LQN_DECODE_NO_TIME:
-		fail_without_time(model, stream, &ev);
-		return false;
-	case LQN_DECODE_NO_MEMORY:
-		FAIL(model, "Out of memory");
-		return false;
-	default:
-		return take(model, stream, &ev);
-	}
-}
-
-/* Takes what has been handed over and comes before the next message. */
-static bool take_handed(struct model *model)
-{
-	const struct lqn_event *ev;
-	const bt_stream *stream;
-	bool ok = true;
-
-	while (ok && (ev = lqn_handover_take(model->handover, model->position, &stream))) {
-		ok = take(model, stream, ev);
-	}
-	return ok;
-}
-
 /* ---- results ------------------------------------------------------------- */
-
-/* What to do about an error of the analysis; `code` is an enum lqn_analysis_error. */
-static const char *advice_for(int code)
-{
-	static const char *const advice[] = {
-		[LQN_ANALYSIS_NO_EVENTS] = "like this: "
-			"`babeltrace2 TRACE --component=filter.lqn.causal "
-			"--component=sink.lqn.model`",
-		[LQN_ANALYSIS_NO_MARK] = "see the candidates with `babeltrace2 TRACE "
-			"--component=filter.lqn.causal | grep lqn:mark`",
-		[LQN_ANALYSIS_NO_REQUESTS] = "check that the workload ran in the window, and that "
-			"its system calls were recorded",
-	};
-
-	return code >= 0 && (size_t) code < G_N_ELEMENTS(advice) ? advice[code] : NULL;
-}
 
 static bool write_results(struct model *model, const struct lqn_model *result,
 	const struct lqn_path_report *paths)
@@ -362,41 +143,67 @@ static bool analyse_rest(struct model *model, struct lqn_model **result,
 		paths, error);
 }
 
+/* What to do about an error of the analysis. */
+static const char *advice_for(const GError *error)
+{
+	static const char *const advice[] = {
+		[LQN_ANALYSIS_NO_EVENTS] = "like this: "
+			"`babeltrace2 TRACE --component=filter.lqn.causal "
+			"--component=sink.lqn.model`",
+		[LQN_ANALYSIS_NO_MARK] = "see the candidates with `babeltrace2 TRACE "
+			"--component=filter.lqn.causal | grep lqn:mark`",
+		[LQN_ANALYSIS_NO_REQUESTS] = "check that the workload ran in the window, and that "
+			"its system calls were recorded",
+	};
+
+	return error->domain == LQN_ANALYSIS_ERROR && (size_t) error->code < G_N_ELEMENTS(advice) ?
+		advice[error->code] : NULL;
+}
+
+static bool fail_without_model(struct model *model, const GError *error)
+{
+	const char *advice = advice_for(error);
+
+	if (model->feed.unsound > 0 && g_error_matches(error, LQN_ANALYSIS_ERROR, LQN_ANALYSIS_NO_EVENTS)) {
+		FAIL(model, "No model: none of the %" PRIu64 " `lqn:` events that came can be used, their times or numbers "
+			"make no sense; times before the origin of the trace's clock (1970, in most) are none: look at "
+			"`babeltrace2 TRACE --clock-seconds`", model->feed.unsound);
+	} else {
+		FAIL(model, "No model: %s%s%s", error->message, advice ? "; " : "", advice ? advice : "");
+	}
+	return false;
+}
+
+/* There is no model: no error where something else was asked for, or one has been written before. */
+static bool finish_without_model(struct model *model, const GError *error)
+{
+	bool no_requests = g_error_matches(error, LQN_ANALYSIS_ERROR, LQN_ANALYSIS_NO_REQUESTS);
+
+	if (no_requests && model->params.thread) {
+		/* a thread's path needs no requests */
+		fprintf(stderr, "sink.lqn.model: no model, only the path of thread `%s`: %s\n",
+			model->params.thread, error->message);
+		return write_results(model, NULL, NULL);
+	}
+	return (no_requests && model->written) || fail_without_model(model, error);
+}
+
 /* `partial`: why this is not of the whole trace; NULL: it is. */
 static bool finish(struct model *model, const char *partial)
 {
 	struct lqn_model *result = NULL;
 	struct lqn_path_report *paths = NULL;
-	GError *error = NULL;
+	g_autoptr(GError) error = NULL;
 	bool ok = analyse_rest(model, &result, &paths, &error);
 
-	if (model->unsound > 0) {
+	if (model->feed.unsound > 0) {
 		fprintf(stderr,
 			"sink.lqn.model: %" PRIu64
 			" events were left out: their times or numbers make no sense\n",
-			model->unsound);
-	}
-	if (!ok && model->params.thread && g_error_matches(error, LQN_ANALYSIS_ERROR,
-			LQN_ANALYSIS_NO_REQUESTS)) {
-		/* a thread's path needs no requests */
-		fprintf(stderr, "sink.lqn.model: no model, only the path of thread `%s`: %s\n",
-			model->params.thread, error->message);
-		g_clear_error(&error);
-		return write_results(model, NULL, NULL);
-	}
-	if (!ok && model->written && g_error_matches(error, LQN_ANALYSIS_ERROR,
-			LQN_ANALYSIS_NO_REQUESTS)) {
-		g_clear_error(&error);
-		return true;
+			model->feed.unsound);
 	}
 	if (!ok) {
-		const char *advice = error && error->domain == LQN_ANALYSIS_ERROR ?
-			advice_for(error->code) : NULL;
-
-		FAIL(model, "No model: %s%s%s", error ? error->message : "unknown error",
-			advice ? "; " : "", advice ? advice : "");
-		g_clear_error(&error);
-		return false;
+		return finish_without_model(model, error);
 	}
 	if (model->interval.ns == 0) {
 		model_results_predict(&model->params, result);
@@ -485,18 +292,12 @@ bt_component_class_sink_consume_method_status model_consume(bt_self_component_si
 		}
 		return (int) status;
 	}
+	follow_time(model, msgs[n - 1]);
 	for (uint64_t i = 0; i < n; i++) {
-		ok = ok && take_handed(model);
-		if (ok && bt_message_get_type(msgs[i]) == BT_MESSAGE_TYPE_EVENT) {
-			ok = take_message(model, msgs[i]);
-		}
-		model->position++;
-		if (i + 1 == n) {
-			follow_time(model, msgs[i]);
-		}
+		ok = ok && feed_message(&model->feed, msgs[i]);
 		bt_message_put_ref(msgs[i]);
 	}
-	ok = ok && take_handed(model) && roll(model);
+	ok = ok && feed_handed(&model->feed) && roll(model);
 	model->running = ok;
 	return ok ? BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_OK :
 		BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_ERROR;

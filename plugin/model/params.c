@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "plugin/model/params.h"
 
+#include <errno.h>
 #include <glib/gstdio.h>
 #include <inttypes.h>
 #include <string.h>
@@ -126,8 +127,7 @@ static bool check_output(bt_self_component *self, struct model_params *params)
 	}
 	parent = g_path_get_dirname(params->output);
 	if (g_access(parent, W_OK | X_OK) != 0) {
-		FAIL(self, "Output folder `%s` cannot be made: no folder `%s`, or no right to "
-			"write there", params->output, parent);
+		FAIL(self, "Output folder `%s` cannot be made in `%s`: %s", params->output, parent, g_strerror(errno));
 		return false;
 	}
 	return true;

@@ -5,7 +5,6 @@ import os
 from lqntest import FILTER, SINK, Scratch, bt2, model_args, refuse, run, succeed, trace
 
 
-
 def refuse_params(params, *words, left=()):
     with Scratch() as dir:
         refuse(bt2(trace('pipe'), FILTER, SINK, '--params=' + params.replace('DIR', dir.path)), *words)
@@ -38,6 +37,13 @@ def no_causal_events_at_the_sink():
     with Scratch() as dir:
         refuse(bt2(trace('pipe'), SINK, '--params=output="%s"' % dir('out')), 'filter.lqn.causal')
         assert dir.names() == [], dir.names()
+
+
+def times_before_the_origin():
+    """Then the filter was there, and to say that it was not would lead astray."""
+    result = bt2(trace('pipe'), '--clock-offset=-1999999999', FILTER, SINK)
+    refuse(result, 'times', '--clock-seconds')
+    assert 'put filter.lqn.causal' not in result.stderr, result.stderr
 
 
 def parent_is_missing():
@@ -90,6 +96,7 @@ def empty_window_by_marks():
 run([('no kernel events', no_kernel_events),
      ('a kernel trace without switches', no_switches),
      ('no lqn: events at the sink', no_causal_events_at_the_sink),
+     ('times before the origin of the clock', times_before_the_origin),
      ('more of the slowest than can be kept', lambda: refuse_params('output="DIR/out",slowest=1001', 'slowest', '1000')),
      ('fewer than none of the slowest', lambda: refuse_params('output="DIR/out",slowest=-1', 'slowest')),
      ('a file of paths that is not known', lambda: refuse_params('output="DIR/out",path-files="text,svg"', 'svg', 'folded')),

@@ -229,6 +229,16 @@ def interrupted():
             assert not os.path.exists('/proc/' + pid), pid
 
 
+def interrupted_early():
+    """Before there is a reader."""
+    with Scratch() as dir:
+        process = parallel(dir, *model_args(trace('pipe'), dir('o')), readers='exec sleep 300', wait=False)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        assert process.returncode != 0 and 'Traceback' not in said and 'o' not in dir.names(), said
+
+
 def records_of(dir, name='pipe', wanted=''):
     """What a reader of all of a trace writes, as bytes."""
     succeed(bt2(trace(name), '--component=sink.lqn.records', '--params=output="%s"' % dir('records')))
@@ -284,5 +294,6 @@ run([('%s, %d readers%s' % (name, jobs, more and ', ' + more), lambda n=name, j=
      ('what cannot be divided', what_cannot_be_divided),
      ('a reader is killed', a_reader_is_killed),
      ('interrupted', interrupted),
+     ('interrupted before it reads', interrupted_early),
      ('damaged records', damaged_records),
      ('errors are clear', errors_are_clear)])

@@ -136,7 +136,7 @@ END_TEST
 START_TEST(existing_folder_is_kept_unless_asked)
 {
 	ck_assert(write_texts(target, FALSE, "old 1", "old 2", NULL));
-	assert_fails(target, FALSE, "choose another folder or allow to overwrite it");
+	assert_fails(target, FALSE, "choose another folder or let it be overwritten");
 	assert_file(target, "one.txt", "old 1");
 	ck_assert_uint_eq(count_children(parent), 1);
 }
