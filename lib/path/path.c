@@ -351,12 +351,16 @@ static void below_floor(struct lqn_path_walk *walk, struct lqn_path_frame frame,
 	lqn_walk_queued(walk, frame.actor, frame.begin, end);
 }
 
-/* Two threads each of which was at what the other had asked it for send the path to and fro for ever: what calls what is a guess. */
-static bool is_stuck(struct lqn_path_walk *walk, const struct lqn_path_frame *frame)
+/*
+ * Two threads each of which was at what the other had asked it for send the path to and fro for ever: what calls what is a guess.
+ * And no frame ends later than what has been accounted for: whatever the times of a guess, a walk comes to its end.
+ */
+static bool is_stuck(struct lqn_path_walk *walk, struct lqn_path_frame *frame)
 {
 	if (walk->behind) {
 		return false;
 	}
+	frame->end = MAX(frame->begin, MIN(frame->end, walk->end));
 	walk->stuck = frame->end == walk->end ? walk->stuck + 1 : 0;
 	walk->end = frame->end;
 	return walk->stuck > LQN_FRAMES_MAX;

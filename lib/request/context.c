@@ -291,7 +291,8 @@ static int64_t at_it_since(const struct lqn_actor *actor, const struct lqn_invoc
 static void come_back(struct lqn_actor *actor, struct lqn_invocation *it, int64_t since, bool queued)
 {
 	/* a loop that only reads several before it answers them has not waited in between */
-	if (it->left_at > 0 && it->actor == actor && lqn_call_polls(actor->last.call) && actor->last.begin >= it->left_at) {
+	if (it->left_at > 0 && it->actor == actor && lqn_call_polls(actor->last.call) && actor->last.begin >= it->left_at &&
+			since > it->left_at) {
 		it->paused += queued ? 0 : since - it->left_at;
 		it->pauses += it->left_free;
 		it->paused_from = it->left_at;

@@ -215,10 +215,13 @@ static void word_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct l
 
 /*
  * A worker that waits for the next item has passed on the last one, or asked something of which the answer will find this
- * context again.
+ * context again; or another thread has answered what it worked for.
  */
-static bool has_passed_on(const struct lqn_invocation *current)
+static bool has_passed_on(struct lqn_invocation *current)
 {
+	if (current->into && lqn_final(current)->replied > 0) {
+		return true;
+	}
 	return current->anonymous && !current->tail_of && !current->into && current->origin == LQN_ORIGIN_HANDOVER &&
 		current->actor->unit->serves && current->last_arc && current->last_arc->via &&
 		current->last_arc->replied == 0;

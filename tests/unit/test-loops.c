@@ -6,7 +6,7 @@
 
 #define CYCLES 60
 #define GONE 40		/* clients that do not wait for their answers */
-enum { CLIENT = 1, LOOP = 2, CLIENT_2 = 3, BACK = 4, BACK_2 = 6, HASTY = 9 };
+enum { CLIENT = 1, LOOP = 2, CLIENT_2 = 3, BACK = 4, BACK_2 = 6, WORKER = 8, HASTY = 9 };
 
 static struct talk t;
 static int gone;		/* of them, so many */
@@ -244,6 +244,39 @@ START_TEST(a_timer_of_the_loop_delays_the_request_alone)
 }
 END_TEST
 
+/*
+ * A worker takes the request over before the loop goes back to wait; the loop has the answer to the worker's call, and answers
+ * the client: nobody had left the request alone.
+ */
+START_TEST(what_a_worker_has_taken_over_was_not_left)
+{
+	struct lqn_path_report *paths = NULL;
+
+	start();
+	talk_thread(&t, LOOP, WORKER);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_futex_wait(&t, WORKER, 640);
+		come(CLIENT, 7);
+		talk_futex_wake(&t, LOOP, 640, WORKER);
+		talk_work(&t, 5);
+		talk_await(&t, LOOP, "epoll_wait", 9);
+		talk_work(&t, 50);
+		talk_send(&t, WORKER, "sendto", 11, BACK, "recvfrom");
+		talk_work(&t, 100);
+		answer(BACK, "epoll_wait");
+		take(11);
+		finish(7, CLIENT);
+		talk_sleep(&t, CLIENT, 100);
+	}
+	model = talk_model(&t, NULL, &paths, NULL);
+	ck_assert_uint_eq(paths->not_tiled, 0);
+	near(talk_entry(model, "loop")->phase[0].think, 0);
+	near(talk_calls(talk_entry(model, "loop"), talk_entry(model, "back"), LQN_SYNC), 1);
+	lqn_path_report_free(paths);
+	lqn_model_free(model);
+}
+END_TEST
+
 /* Two clients, and one connection to the backend: who finds it taken waits until another's answer has come. */
 static void cycles_on_one_connection(bool hands_on_first)
 {
@@ -407,7 +440,7 @@ END_TEST
 
 SUITE("loops", requests_in_flight_do_not_hold_the_loop, who_waits_for_one_answer_alone_holds_its_thread,
 	who_waits_for_answers_where_requests_come_is_free_for_them, who_puts_requests_off_until_an_answer_comes_is_serial,
-	a_timer_of_the_loop_delays_the_request_alone, requests_wait_for_connections_where_no_thread_does,
+	a_timer_of_the_loop_delays_the_request_alone, what_a_worker_has_taken_over_was_not_left, requests_wait_for_connections_where_no_thread_does,
 	who_has_been_answered_makes_no_call_that_it_does_not_wait_for, whose_connection_is_closed_is_not_taken_up_again,
 	who_reads_several_before_it_answers_has_left_none,
 	a_path_goes_through_what_was_called_whatever_the_loop_does_meanwhile)
