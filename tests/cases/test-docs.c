@@ -114,31 +114,45 @@ END_TEST
 
 /* ---- numbered cases ---- */
 
-/* All text of the unit tests' sources, and of the scripts. */
-static char *test_sources(void)
+static bool is_text(const char *name)
 {
-	static const char *const folders[] = { "tests/unit", "tests/cases", "tests/graph",
-		"tests/truth" };
-	GString *all = g_string_new(NULL);
+	static const char *const suffixes[] = { ".c", ".h", ".py", ".md" };
 
-	for (size_t i = 0; i < G_N_ELEMENTS(folders); i++) {
-		g_autofree char *path = g_build_filename(root, folders[i], NULL);
-		GDir *dir = g_dir_open(path, 0, NULL);
-		const char *name;
-
-		while (dir && (name = g_dir_read_name(dir)) != NULL) {
-			if (g_str_has_suffix(name, ".c") || g_str_has_suffix(name, ".py")) {
-				g_autofree char *relative = g_build_filename(
-					folders[i], name, NULL);
-				g_autofree char *text = read_file(relative);
-
-				g_string_append(all, text);
-			}
-		}
-		if (dir) {
-			g_dir_close(dir);
+	for (size_t i = 0; i < G_N_ELEMENTS(suffixes); i++) {
+		if (g_str_has_suffix(name, suffixes[i])) {
+			return true;
 		}
 	}
+	return false;
+}
+
+static void append_below(GString *all, const char *folder)
+{
+	g_autofree char *path = g_build_filename(root, folder, NULL);
+	GDir *dir = g_dir_open(path, 0, NULL);
+	const char *name;
+
+	while (dir && (name = g_dir_read_name(dir)) != NULL) {
+		g_autofree char *below = g_build_filename(folder, name, NULL);
+		g_autofree char *text = is_text(name) ? read_file(below) : NULL;
+
+		if (text) {
+			g_string_append(all, text);
+		} else {
+			append_below(all, below);
+		}
+	}
+	if (dir) {
+		g_dir_close(dir);
+	}
+}
+
+/* All sources, scripts, and documents in a folder; free with g_free(). */
+static char *text_below(const char *folder)
+{
+	GString *all = g_string_new(NULL);
+
+	append_below(all, folder);
 	return g_string_free(all, FALSE);
 }
 
@@ -157,7 +171,7 @@ static bool is_test(const char *name, const char *sources)
 /* Rows `| C12 | … | TESTS |` of a document, each with a number of its own; tests are in the last cell. */
 static void check_cases(const char *name, const char *letter, guint n_cells)
 {
-	g_autofree char *text = read_file(name), *sources = test_sources(), *start = g_strdup_printf(" %s", letter);
+	g_autofree char *text = read_file(name), *sources = text_below("tests"), *start = g_strdup_printf(" %s", letter);
 	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 	g_autoptr(GHashTable) numbers = g_hash_table_new(NULL, NULL);
 	unsigned cases = 0;
@@ -195,6 +209,71 @@ START_TEST(each_numbered_case_has_a_test)
 }
 END_TEST
 
+/* Of the cases of the sink, the cell in front of the tests names files of lib/; one without a folder is in that of the one before. */
+START_TEST(each_rule_is_in_a_file_that_is_there)
+{
+	g_autofree char *text = read_file("doc/modelling.md");
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+
+	for (size_t i = 0; lines[i]; i++) {
+		g_auto(GStrv) cells = g_strsplit(lines[i], "|", -1), codes = NULL;
+		g_autofree char *folder = g_strdup("");
+		guint files = 0;
+
+		if (g_strv_length(cells) < 6 || strncmp(cells[1], " M", 2) != 0) {
+			continue;
+		}
+		codes = g_strsplit(cells[4], "`", -1);
+		for (guint k = 1; codes[k] && codes[k + 1]; k += 2, files++) {
+			g_autofree char *path = NULL;
+
+			if (strchr(codes[k], '/')) {
+				g_free(folder);
+				folder = g_path_get_dirname(codes[k]);
+			}
+			path = g_build_filename(root, "lib", strchr(codes[k], '/') ? "" : folder, codes[k], NULL);
+			ck_assert_msg(g_file_test(path, G_FILE_TEST_IS_REGULAR), "doc/modelling.md:%s: no file %s", cells[1], codes[k]);
+		}
+		ck_assert_msg(files > 0, "doc/modelling.md:%s: no file has the rule", cells[1]);
+	}
+}
+END_TEST
+
+static void add_numbers(GHashTable *numbers, const char *pattern, const char *text)
+{
+	g_autoptr(GRegex) regex = g_regex_new(pattern, G_REGEX_MULTILINE, 0, NULL);
+	g_autoptr(GMatchInfo) match = NULL;
+
+	for (g_regex_match(regex, text, 0, &match); g_match_info_matches(match); g_match_info_next(match, NULL)) {
+		g_hash_table_add(numbers, g_match_info_fetch(match, 1));
+	}
+}
+
+/* What is referred to by a number, in the documents and in the sources, is a case. */
+START_TEST(each_number_of_a_case_is_one)
+{
+	static const char *const folders[] = { "doc", "lib", "plugin" };
+	g_autoptr(GHashTable) cases = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autoptr(GHashTable) used = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autofree char *causality = read_file("doc/causality.md"), *modelling = read_file("doc/modelling.md");
+	GHashTableIter iter;
+	gpointer number;
+
+	add_numbers(cases, "^\\| (C[0-9]+) \\|", causality);
+	add_numbers(cases, "^\\| (M[0-9]+) \\|", modelling);
+	for (size_t i = 0; i < G_N_ELEMENTS(folders); i++) {
+		g_autofree char *text = text_below(folders[i]);
+
+		add_numbers(used, "\\b([CM][1-9][0-9]*)\\b(?!-)", text);
+	}
+	g_hash_table_iter_init(&iter, used);
+	while (g_hash_table_iter_next(&iter, &number, NULL)) {
+		ck_assert_msg(g_hash_table_contains(cases, number), "%s is no case of doc/causality.md or doc/modelling.md",
+			(const char *) number);
+	}
+}
+END_TEST
+
 /* And each folder of tests/cases is the test of a numbered case. */
 START_TEST(each_folder_belongs_to_a_numbered_case)
 {
@@ -224,6 +303,7 @@ int main(int argc, char *argv[])
 	}
 	root = argv[1];
 	SUITE_TESTS(tcase, each_event_and_field_is_described, each_label_is_described,
-		no_field_is_described_that_is_none, each_numbered_case_has_a_test, each_folder_belongs_to_a_numbered_case);
+		no_field_is_described_that_is_none, each_numbered_case_has_a_test, each_rule_is_in_a_file_that_is_there,
+		each_number_of_a_case_is_one, each_folder_belongs_to_a_numbered_case);
 	return suite_run("docs", tcase);
 }
