@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 
+#include "write/paths.h"
 #include "write/summary.h"
 #include "write/text.h"
 
