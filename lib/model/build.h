@@ -78,8 +78,6 @@ struct lqn_moved_arc {
 	bool second_phase;
 };
 
-#define LQN_NEXT_TO_NOTHING 1e-9	/* s: the solvers warn of what takes no time at all */
-
 struct lqn_build {
 	struct lqn_analysis *a;
 	struct lqn_model *model;	/* owned until it is taken; NULL: nothing was found to model */

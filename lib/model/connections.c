@@ -77,7 +77,7 @@ static void divert(struct lqn_build *build, struct lqn_cluster *cluster, const s
 			entry->invocations = (uint64_t) (call->mean * (double) cluster->entry->invocations + 0.5);
 			entry->service = pool->held / pool->calls->len / 1e9;
 			pool->task->throughput += entry->throughput;
-			lqn_entry_add_call(entry, 0, call->dest, LQN_SYNC, 1);
+			lqn_entry_add_fixed_call(entry, 0, call->dest, 1);
 			call->dest = entry;
 		}
 	}

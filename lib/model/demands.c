@@ -136,6 +136,7 @@ struct tally {
 	guint now;			/* of the invocation that is looked at */
 	guint free, held;		/* of struct lqn_model_call */
 	double sum, square;
+	guint counts[LQN_COUNTS], more;	/* invocations with 1, 2, … calls; with more than are told apart */
 };
 
 static struct tally *tally_of(GArray *tallies, struct lqn_entry *dest, enum lqn_call_kind kind, unsigned phase)
@@ -172,8 +173,20 @@ static void count_calls(struct lqn_build *build, const struct lqn_cluster *clust
 
 		tally->sum += tally->now;
 		tally->square += (double) tally->now * tally->now;
+		*(tally->now < LQN_COUNTS ? &tally->counts[tally->now] : &tally->more) += 1;
 		tally->now = 0;
 	}
+}
+
+static void set_shares(struct lqn_model_call *call, const struct tally *tally, double n)
+{
+	double none = n;	/* also those before the first */
+
+	for (guint k = 1; k < LQN_COUNTS && tally->more == 0; k++) {
+		call->share[k] = tally->counts[k] / n;
+		none -= tally->counts[k];
+	}
+	call->share[0] = tally->more == 0 ? none / n : 0;
 }
 
 static void add_calls(struct lqn_build *build, struct lqn_cluster *cluster)
@@ -190,6 +203,7 @@ static void add_calls(struct lqn_build *build, struct lqn_cluster *cluster)
 			.cvsq = cvsq(tally->sum, tally->square, n), .ci = lqn_interval(tally->sum, tally->square, n),
 			.free = tally->free, .held = tally->held };
 
+		set_shares(&call, tally, n);
 		if (call.mean >= least) {
 			g_array_append_val(cluster->entry->phase[tally->phase].calls, call);
 		}
@@ -209,7 +223,11 @@ static void add_locks(struct lqn_cluster *cluster, double *demand, double *delay
 		/* what goes on inside is the lock's now */
 		demand[phase] -= use->passages * use->cpu;
 		delay[phase] -= use->passages * (use->slept + use->lag);
-		lqn_entry_add_call(cluster->entry, phase, use->entry, LQN_SYNC, use->passages);
+		if (use->passages >= 1 && use->passages < LQN_COUNTS && use->passages == round(use->passages)) {
+			lqn_entry_add_fixed_call(cluster->entry, phase, use->entry, (unsigned) use->passages);
+		} else {
+			lqn_entry_add_call(cluster->entry, phase, use->entry, LQN_SYNC, use->passages);
+		}
 	}
 }
 

@@ -105,8 +105,7 @@ static bool move_calls(GArray *from, GArray *to, double visits)
 			i++;
 			continue;
 		}
-		call.mean /= visits;
-		call.cvsq = call.ci = -1;
+		lqn_call_set_mean(&call, call.mean / visits);
 		g_array_append_val(to, call);
 		g_array_remove_index(from, i);
 	}
@@ -216,7 +215,7 @@ void lqn_build_client_loop(struct lqn_build *build, struct lqn_service *service,
 		entry->loop->phase[0].demand_ci = entry->phase[0].demand_ci;
 		entry->phase[0].demand = LQN_NEXT_TO_NOTHING;
 		entry->phase[0].demand_cvsq = entry->phase[0].demand_ci = -1;
-		lqn_entry_add_call(entry, 0, entry->loop, LQN_SYNC, 1);
+		lqn_entry_add_fixed_call(entry, 0, entry->loop, 1);
 	}
 }
 

@@ -2,6 +2,8 @@
 /* The model's life: what is owned by whom is said in model.h and kept here. */
 #include "model/model.h"
 
+#include <string.h>
+
 static void phase_init(struct lqn_phase *phase)
 {
 	phase->demand_cvsq = phase->demand_ci = -1;
@@ -170,6 +172,13 @@ struct lqn_entry *lqn_task_add_entry(struct lqn_task *task, const char *name)
 	return entry;
 }
 
+void lqn_call_set_mean(struct lqn_model_call *call, double mean)
+{
+	call->mean = mean;
+	call->cvsq = call->ci = -1;
+	memset(call->share, 0, sizeof(call->share));
+}
+
 void lqn_entry_add_call(struct lqn_entry *entry, unsigned phase, struct lqn_entry *dest,
 	enum lqn_call_kind kind, double mean)
 {
@@ -182,10 +191,24 @@ void lqn_entry_add_call(struct lqn_entry *entry, unsigned phase, struct lqn_entr
 		struct lqn_model_call *old = &g_array_index(calls, struct lqn_model_call, i);
 
 		if (old->dest == dest && old->kind == kind) {
-			old->mean += mean;
-			old->cvsq = old->ci = -1;
+			lqn_call_set_mean(old, old->mean + mean);
 			return;
 		}
 	}
 	g_array_append_val(calls, call);
+}
+
+void lqn_entry_add_fixed_call(struct lqn_entry *entry, unsigned phase, struct lqn_entry *dest, unsigned count)
+{
+	GArray *calls = entry->phase[phase].calls;
+	guint before = calls->len;
+
+	g_assert(count < LQN_COUNTS);
+	lqn_entry_add_call(entry, phase, dest, LQN_SYNC, count);
+	if (calls->len > before) {
+		struct lqn_model_call *call = &g_array_index(calls, struct lqn_model_call, before);
+
+		call->cvsq = 0;
+		call->share[count] = 1;
+	}
 }

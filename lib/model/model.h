@@ -23,12 +23,16 @@ enum lqn_task_kind {
 
 struct lqn_entry;
 
+#define LQN_COUNTS 8			/* numbers of calls that are told apart: 0 to 7 */
+#define LQN_NEXT_TO_NOTHING 1e-9	/* s: the solvers warn of what takes no time at all */
+
 struct lqn_model_call {
 	struct lqn_entry *dest;		/* borrowed */
 	enum lqn_call_kind kind;	/* LQN_FORWARD: `mean` is the probability */
 	double mean;			/* per invocation of the phase */
 	double cvsq;			/* squared coefficient of variation of that number; < 0: unknown */
 	double ci;			/* half width of the mean's 95 % interval; < 0: unknown */
+	double share[LQN_COUNTS];	/* of invocations that make 0, 1, … such calls; all 0: not known, or some make more */
 	unsigned free, held;		/* calls seen whose caller's thread did other things meanwhile, and did not */
 };
 
@@ -150,8 +154,15 @@ struct lqn_task *lqn_processor_add_task(struct lqn_processor *proc, const char *
 	enum lqn_task_kind kind, enum lqn_sched sched, unsigned multiplicity);
 struct lqn_model_process *lqn_task_add_process(struct lqn_task *task, uint32_t pid);
 struct lqn_entry *lqn_task_add_entry(struct lqn_task *task, const char *name);
-/* Adds to the mean if the phase has such a call already (solvers take one of two). phase: 0 or 1. */
+/*
+ * Adds to the mean if the phase has such a call already (solvers take one of two). phase: 0 or 1. How the number of calls varies
+ * is not known then.
+ */
 void lqn_entry_add_call(struct lqn_entry *entry, unsigned phase, struct lqn_entry *dest,
 	enum lqn_call_kind kind, double mean);
+/* A synchronous call that every invocation makes as often, in phase 0; below LQN_COUNTS. */
+void lqn_entry_add_fixed_call(struct lqn_entry *entry, unsigned phase, struct lqn_entry *dest, unsigned count);
+/* Another mean, of which no more is known than that. */
+void lqn_call_set_mean(struct lqn_model_call *call, double mean);
 
 #endif

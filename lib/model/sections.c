@@ -88,7 +88,7 @@ static void move(struct lqn_cluster *cluster, struct lqn_lock_use *use, struct l
 				continue;
 			}
 			lqn_entry_add_call(use->entry, 0, dest, call->kind, moved / use->passages);
-			call->mean -= moved;
+			lqn_call_set_mean(call, call->mean - moved);
 			if (call->mean < SHARE_MIN * moved) {
 				g_array_remove_index(calls, i);
 			}

@@ -52,12 +52,17 @@ void lqn_json_put_window(struct json_object *object, int64_t begin, int64_t end)
 	lqn_json_put_int(object, "end-ns", end);
 }
 
-void lqn_json_put_number(struct json_object *object, const char *key, double value)
+struct json_object *lqn_json_new_number(double value)
 {
 	char buf[LQN_TEXT_NUMBER_SIZE];
 
 	/* json-c keeps the text, so the digits are the same as in the other forms */
-	lqn_json_put(object, key, json_object_new_double_s(value, lqn_text_number(buf, value)));
+	return json_object_new_double_s(value, lqn_text_number(buf, value));
+}
+
+void lqn_json_put_number(struct json_object *object, const char *key, double value)
+{
+	lqn_json_put(object, key, lqn_json_new_number(value));
 }
 
 GString *lqn_json_print(struct json_object *object, int flags)

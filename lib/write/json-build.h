@@ -20,6 +20,7 @@ void lqn_json_put_int(struct json_object *object, const char *key, int64_t value
 /* `begin-ns` and `end-ns`. */
 void lqn_json_put_window(struct json_object *object, int64_t begin, int64_t end);
 /* As lqn_text_number() has it. */
+struct json_object *lqn_json_new_number(double value);
 void lqn_json_put_number(struct json_object *object, const char *key, double value);
 /* Whose messages a service passes on to whom. */
 struct json_object *lqn_json_new_flow(const struct lqn_message_flow *flow);

@@ -34,6 +34,25 @@ static struct json_object *new_texts(const GPtrArray *texts)
 	return array;
 }
 
+/* NULL, or all 0: not known. */
+static void put_shares(struct json_object *object, const double *share)
+{
+	unsigned last = LQN_COUNTS;
+	struct json_object *array;
+
+	while (share && last > 0 && share[last - 1] <= 0) {
+		last--;
+	}
+	if (!share || last == 0) {
+		return;
+	}
+	array = json_object_new_array();
+	for (unsigned k = 0; k < last; k++) {
+		lqn_json_append(array, lqn_json_new_number(share[k]));
+	}
+	lqn_json_put(object, "shares", array);
+}
+
 /* Calls of one kind; `mean_name` as in lqnx. */
 static struct json_object *new_calls(const GArray *calls, enum lqn_call_kind kind, unsigned phase,
 	const char *mean_name)
@@ -53,6 +72,7 @@ static struct json_object *new_calls(const GArray *calls, enum lqn_call_kind kin
 		lqn_json_put_number(object, mean_name, call->mean[phase]);
 		put_known(object, "cvsq", call->cvsq[phase]);
 		put_known(object, "conf-95", call->ci[phase]);
+		put_shares(object, kind != LQN_FORWARD && phase == 0 ? call->share : NULL);
 		lqn_json_append(array, object);
 	}
 	return array;

@@ -11,6 +11,8 @@
 #include "write/terms.h"
 #include "write/text.h"
 
+static const char call_records[] = { [LQN_SYNC] = 'y', [LQN_ASYNC] = 'z', [LQN_FORWARD] = 'F' };
+
 static void append_number(GString *out, double value)
 {
 	char buf[LQN_TEXT_NUMBER_SIZE];
@@ -117,7 +119,6 @@ static void write_record(GString *out, const struct lqn_entry *entry, const char
 
 static void write_calls(GString *out, const struct lqn_entry *entry)
 {
-	static const char records[] = { [LQN_SYNC] = 'y', [LQN_ASYNC] = 'z', [LQN_FORWARD] = 'F' };
 	GArray *calls = lqn_entry_merge_calls(entry);
 	bool fixed = lqn_calls_are_fixed(calls, 0), fixed_later = lqn_calls_are_fixed(calls, 1);
 
@@ -129,7 +130,7 @@ static void write_calls(GString *out, const struct lqn_entry *entry)
 	for (unsigned i = 0; i < calls->len; i++) {
 		const struct lqn_merged_call *call =
 			&g_array_index(calls, struct lqn_merged_call, i);
-		g_autofree char *record = g_strdup_printf("%c %s %s", records[call->kind],
+		g_autofree char *record = g_strdup_printf("%c %s %s", call_records[call->kind],
 			entry->name, call->dest->name);
 
 		if (call->kind == LQN_FORWARD) {
@@ -175,7 +176,13 @@ static void write_entry(GString *out, const struct lqn_entry *entry)
 	g_autofree char *cvsq = g_strconcat("c ", entry->name, NULL);
 	g_autofree char *think = g_strconcat("Z ", entry->name, NULL);
 
+	g_autoptr(GPtrArray) graph = lqn_entry_graph(entry);
+
 	write_entry_comment(out, entry);
+	if (graph) {
+		g_string_append_printf(out, "  A %s %s\n", entry->name, ((const struct lqn_activity *) g_ptr_array_index(graph, 0))->name);
+		return;
+	}
 	write_record(out, entry, demand, one->demand, two->demand);
 	if (one->demand_cvsq >= 0 || (second && two->demand_cvsq >= 0)) {
 		write_record(out, entry, cvsq, known_cvsq(one), known_cvsq(two));
@@ -193,10 +200,100 @@ static void write_entries(GString *out, const struct lqn_task *task)
 	}
 }
 
-static void write_section(GString *out, const struct lqn_model *model, const char *head,
-	void (*writer)(GString *, const struct lqn_task *))
+/* `  RECORD ACTIVITY value` */
+static void write_value(GString *out, const char *record, const struct lqn_activity *activity, double value)
 {
-	g_string_append(out, head);
+	g_string_append_printf(out, "  %s %s", record, activity->name);
+	append_number(out, value);
+	g_string_append_c(out, '\n');
+}
+
+static void write_activity(GString *out, const struct lqn_entry *entry, const struct lqn_activity *activity)
+{
+	const struct lqn_phase *phase = &entry->phase[0];
+
+	write_value(out, "s", activity, activity->stage == 0 ? phase->demand : LQN_NEXT_TO_NOTHING);
+	if (activity->stage == 0 && phase->demand_cvsq >= 0) {
+		write_value(out, "c", activity, phase->demand_cvsq);
+	}
+	if (activity->stage == 0 && phase->think > 0) {
+		write_value(out, "Z", activity, phase->think);
+	}
+	if (activity->fixed) {
+		write_value(out, "f", activity, 1);
+	}
+	for (unsigned i = 0; i < activity->calls->len; i++) {
+		const struct lqn_merged_call *call = &g_array_index(activity->calls, struct lqn_merged_call, i);
+
+		g_string_append_printf(out, "  %c %s %s", call_records[call->kind], activity->name, call->dest->name);
+		append_number(out, call->mean[0]);
+		g_string_append_c(out, '\n');
+	}
+}
+
+/* One side of a connection: `a`, `a + b`, or, of what is chosen from, `(0.4) a + (0.6) b`. */
+static void write_side(GString *out, const GPtrArray *graph, unsigned from, unsigned count, bool choice)
+{
+	char buf[LQN_TEXT_NUMBER_SIZE];
+
+	for (unsigned i = from; i < from + count; i++) {
+		const struct lqn_activity *activity = g_ptr_array_index(graph, i);
+
+		g_string_append(out, i > from ? " + " : "");
+		if (choice && count > 1) {
+			g_string_append_printf(out, "(%s) ", lqn_text_number(buf, activity->share));
+		}
+		g_string_append(out, activity->name);
+	}
+}
+
+/* How activities follow each other, and which of them answer: `a -> (0.4) b + (0.6) c; b[ENTRY]; c[ENTRY]` */
+static void write_connections(GString *out, const struct lqn_entry *entry, const GPtrArray *graph)
+{
+	unsigned before = 0, from = 0, count = lqn_graph_stage(graph, 0, &before), next;
+
+	for (unsigned stage = 1; (next = lqn_graph_stage(graph, stage, &from)) > 0; stage++) {
+		g_string_append(out, stage > 1 ? ";\n  " : "  ");
+		write_side(out, graph, before, count, false);
+		g_string_append(out, " -> ");
+		write_side(out, graph, from, next, true);
+		before = from;
+		count = next;
+	}
+	for (unsigned i = before; i < before + count; i++) {
+		g_string_append_printf(out, ";\n  %s[%s]", ((const struct lqn_activity *) g_ptr_array_index(graph, i))->name, entry->name);
+	}
+}
+
+/* `A TASK`, its activities, `:`, their connections, `-1` */
+static void write_graphs(GString *out, const struct lqn_task *task)
+{
+	g_autoptr(GString) connections = g_string_new(NULL);
+
+	for (unsigned i = 0; i < task->entries->len; i++) {
+		const struct lqn_entry *entry = g_ptr_array_index(task->entries, i);
+		g_autoptr(GPtrArray) graph = lqn_entry_graph(entry);
+
+		if (!graph) {
+			continue;
+		}
+		if (connections->len == 0) {
+			g_string_append_printf(out, "\nA %s\n", task->name);
+		} else {
+			g_string_append(connections, ";\n");
+		}
+		for (unsigned k = 0; k < graph->len; k++) {
+			write_activity(out, entry, g_ptr_array_index(graph, k));
+		}
+		write_connections(connections, entry, graph);
+	}
+	if (connections->len > 0) {
+		g_string_append_printf(out, "  :\n%s\n  -1\n", connections->str);
+	}
+}
+
+static void write_tasks(GString *out, const struct lqn_model *model, void (*writer)(GString *, const struct lqn_task *))
+{
 	for (unsigned i = 0; i < model->processors->len; i++) {
 		const struct lqn_processor *proc = g_ptr_array_index(model->processors, i);
 
@@ -208,7 +305,6 @@ static void write_section(GString *out, const struct lqn_model *model, const cha
 			}
 		}
 	}
-	g_string_append(out, "-1\n");
 }
 
 GString *lqn_write_lqn(const struct lqn_model *model)
@@ -217,7 +313,11 @@ GString *lqn_write_lqn(const struct lqn_model *model)
 
 	write_head(out, model);
 	write_processors(out, model);
-	write_section(out, model, "\nT 0\n", write_task);
-	write_section(out, model, "\nE 0\n", write_entries);
+	g_string_append(out, "\nT 0\n");
+	write_tasks(out, model, write_task);
+	g_string_append(out, "-1\n\nE 0\n");
+	write_tasks(out, model, write_entries);
+	g_string_append(out, "-1\n");
+	write_tasks(out, model, write_graphs);
 	return out;
 }

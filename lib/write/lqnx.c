@@ -7,6 +7,8 @@
  */
 #include "write/write.h"
 
+#include <string.h>
+
 #include <libxml/xmlwriter.h>
 
 #include "write/terms.h"
@@ -88,19 +90,11 @@ static void write_call(xmlTextWriter *w, const struct lqn_merged_call *call, con
 	end(w);
 }
 
-static void write_phase(xmlTextWriter *w, const struct lqn_entry *entry, unsigned phase, GArray *calls)
+static void write_demand(xmlTextWriter *w, const struct lqn_entry *entry, unsigned phase)
 {
 	const struct lqn_phase *p = &entry->phase[phase];
-	g_autofree char *name = g_strdup_printf("%s_%u", entry->name, phase + 1);
-	g_autofree char *ordinal = g_strdup_printf("%u", phase + 1);
 	double service = entry->task->sched == LQN_SCHED_REF ? entry->task->response : entry->service;
 
-	start(w, "activity");
-	attribute(w, "name", name);
-	attribute(w, "phase", ordinal);
-	if (lqn_calls_are_fixed(calls, phase)) {
-		attribute(w, "call-order", "DETERMINISTIC");
-	}
 	number(w, "host-demand-mean", p->demand);
 	known_number(w, "host-demand-cvsq", p->demand_cvsq);
 	if (p->think > 0) {
@@ -116,12 +110,111 @@ static void write_phase(xmlTextWriter *w, const struct lqn_entry *entry, unsigne
 		}
 		end(w);
 	}
+}
+
+static void write_calls(xmlTextWriter *w, const GArray *calls, unsigned phase)
+{
 	for (unsigned i = 0; i < calls->len; i++) {
 		const struct lqn_merged_call *call =
 			&g_array_index(calls, struct lqn_merged_call, i);
 
 		if (call->kind != LQN_FORWARD && call->mean[phase] > 0) {
 			write_call(w, call, "calls-mean", call->mean[phase]);
+		}
+	}
+}
+
+static void write_phase(xmlTextWriter *w, const struct lqn_entry *entry, unsigned phase, GArray *calls)
+{
+	g_autofree char *name = g_strdup_printf("%s_%u", entry->name, phase + 1);
+	g_autofree char *ordinal = g_strdup_printf("%u", phase + 1);
+
+	start(w, "activity");
+	attribute(w, "name", name);
+	attribute(w, "phase", ordinal);
+	if (lqn_calls_are_fixed(calls, phase)) {
+		attribute(w, "call-order", "DETERMINISTIC");
+	}
+	write_demand(w, entry, phase);
+	write_calls(w, calls, phase);
+	end(w);
+}
+
+static void write_phases(xmlTextWriter *w, const struct lqn_entry *entry, GArray *calls)
+{
+	start(w, "entry-phase-activities");
+	for (unsigned phase = 0; phase < lqn_entry_phases(entry); phase++) {
+		write_phase(w, entry, phase, calls);
+	}
+	end(w);
+}
+
+static void write_activity(xmlTextWriter *w, const struct lqn_entry *entry, const struct lqn_activity *activity)
+{
+	start(w, "activity");
+	attribute(w, "name", activity->name);
+	if (activity->stage == 0) {
+		attribute(w, "bound-to-entry", entry->name);
+	}
+	if (activity->fixed) {
+		attribute(w, "call-order", "DETERMINISTIC");
+	}
+	if (activity->stage == 0) {
+		write_demand(w, entry, 0);
+	} else {
+		number(w, "host-demand-mean", LQN_NEXT_TO_NOTHING);
+	}
+	write_calls(w, activity->calls, 0);
+	end(w);
+}
+
+/* One side of a precedence: `pre`, `pre-OR`, `post`, `post-OR`. */
+static void write_side(xmlTextWriter *w, const char *one, const char *several, const GPtrArray *graph, unsigned from, unsigned count)
+{
+	bool choice = count > 1 && strcmp(several, "post-OR") == 0;
+
+	start(w, count > 1 ? several : one);
+	for (unsigned i = from; i < from + count; i++) {
+		const struct lqn_activity *activity = g_ptr_array_index(graph, i);
+
+		start(w, "activity");
+		attribute(w, "name", activity->name);
+		if (choice) {
+			number(w, "prob", activity->share);
+		}
+		end(w);
+	}
+	end(w);
+}
+
+static void write_precedences(xmlTextWriter *w, const GPtrArray *graph)
+{
+	unsigned before = 0, from = 0, count = lqn_graph_stage(graph, 0, &before), next;
+
+	for (unsigned stage = 1; (next = lqn_graph_stage(graph, stage, &from)) > 0; stage++) {
+		start(w, "precedence");
+		write_side(w, "pre", "pre-OR", graph, before, count);
+		write_side(w, "post", "post-OR", graph, from, next);
+		end(w);
+		before = from;
+		count = next;
+	}
+}
+
+/* Which activities end the request: those of the last stage. */
+static void write_replies(xmlTextWriter *w, const struct lqn_entry *entry, const GPtrArray *graph)
+{
+	const struct lqn_activity *last = g_ptr_array_index(graph, graph->len - 1);
+
+	start(w, "reply-entry");
+	attribute(w, "name", entry->name);
+	for (unsigned i = 0; i < graph->len; i++) {
+		const struct lqn_activity *activity = g_ptr_array_index(graph, i);
+
+		if (activity->stage == last->stage) {
+			start(w, "reply-activity");
+			attribute(w, "name", activity->name);
+			end(w);
 		}
 	}
 	end(w);
@@ -155,10 +248,11 @@ static void write_entry_comment(xmlTextWriter *w, const struct lqn_entry *entry,
 static void write_entry(xmlTextWriter *w, const struct lqn_entry *entry)
 {
 	GArray *calls = lqn_entry_merge_calls(entry);
+	g_autoptr(GPtrArray) graph = lqn_entry_graph(entry);
 
 	start(w, "entry");
 	attribute(w, "name", entry->name);
-	attribute(w, "type", "PH1PH2");
+	attribute(w, "type", graph ? "NONE" : "PH1PH2");
 	write_entry_comment(w, entry, calls);
 	start(w, "result-entry");
 	number(w, "throughput", entry->throughput);
@@ -172,13 +266,44 @@ static void write_entry(xmlTextWriter *w, const struct lqn_entry *entry)
 			write_call(w, call, "prob", call->mean[0]);
 		}
 	}
-	start(w, "entry-phase-activities");
-	for (unsigned phase = 0; phase < lqn_entry_phases(entry); phase++) {
-		write_phase(w, entry, phase, calls);
+	if (!graph) {
+		write_phases(w, entry, calls);
 	}
 	end(w);
-	end(w);
 	g_array_unref(calls);
+}
+
+/* All activities of the task, then how they follow each other, then who answers: so the schema wants it. */
+static void write_graphs(xmlTextWriter *w, const struct lqn_task *task)
+{
+	g_autoptr(GPtrArray) graphs = g_ptr_array_new_with_free_func((GDestroyNotify) g_ptr_array_unref), entries = g_ptr_array_new();
+
+	for (unsigned i = 0; i < task->entries->len; i++) {
+		GPtrArray *graph = lqn_entry_graph(g_ptr_array_index(task->entries, i));
+
+		if (graph) {
+			g_ptr_array_add(graphs, graph);
+			g_ptr_array_add(entries, g_ptr_array_index(task->entries, i));
+		}
+	}
+	if (graphs->len == 0) {
+		return;
+	}
+	start(w, "task-activities");
+	for (unsigned i = 0; i < graphs->len; i++) {
+		const GPtrArray *graph = g_ptr_array_index(graphs, i);
+
+		for (unsigned k = 0; k < graph->len; k++) {
+			write_activity(w, g_ptr_array_index(entries, i), g_ptr_array_index(graph, k));
+		}
+	}
+	for (unsigned i = 0; i < graphs->len; i++) {
+		write_precedences(w, g_ptr_array_index(graphs, i));
+	}
+	for (unsigned i = 0; i < graphs->len; i++) {
+		write_replies(w, g_ptr_array_index(entries, i), g_ptr_array_index(graphs, i));
+	}
+	end(w);
 }
 
 static void write_task(xmlTextWriter *w, const struct lqn_task *task)
@@ -202,6 +327,7 @@ static void write_task(xmlTextWriter *w, const struct lqn_task *task)
 	for (unsigned i = 0; i < task->entries->len; i++) {
 		write_entry(w, g_ptr_array_index(task->entries, i));
 	}
+	write_graphs(w, task);
 	end(w);
 }
 

@@ -165,6 +165,9 @@ static void merge_call(GArray *merged, unsigned phase, const struct lqn_model_ca
 		g_array_append_val(merged, fresh);
 		found = &g_array_index(merged, struct lqn_merged_call, merged->len - 1);
 	}
+	for (unsigned k = 0; k < LQN_COUNTS && slot == 0; k++) {
+		found->share[k] = found->mean[0] > 0 ? 0 : call->share[k];
+	}
 	/* of a sum of two nothing more is known */
 	found->cvsq[slot] = found->mean[slot] > 0 ? -1 : call->cvsq;
 	found->ci[slot] = found->mean[slot] > 0 ? -1 : call->ci;
@@ -201,8 +204,7 @@ static bool is_whole(double mean, double cvsq)
 	return round(mean) >= 1 && fabs(mean - round(mean)) <= WHOLE * round(mean) && cvsq >= 0 && cvsq <= WHOLE;
 }
 
-/* Who is asked may pass it on to one of several: to solvers these are calls of the first, a part of one each. */
-static bool passes_on(const struct lqn_entry *entry)
+bool lqn_entry_passes_on(const struct lqn_entry *entry)
 {
 	for (unsigned i = 0; i < entry->phase[0].calls->len; i++) {
 		if (g_array_index(entry->phase[0].calls, struct lqn_model_call, i).kind == LQN_FORWARD) {
@@ -222,7 +224,7 @@ bool lqn_calls_are_fixed(GArray *calls, unsigned phase)
 		if (call->kind == LQN_FORWARD || call->mean[phase] <= 0) {
 			continue;
 		}
-		if (!is_whole(call->mean[phase], call->cvsq[phase]) || passes_on(call->dest)) {
+		if (!is_whole(call->mean[phase], call->cvsq[phase]) || lqn_entry_passes_on(call->dest)) {
 			return false;
 		}
 		made++;

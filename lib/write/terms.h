@@ -57,6 +57,7 @@ struct lqn_merged_call {
 	enum lqn_call_kind kind;
 	double mean[2];
 	double cvsq[2], ci[2];		/* as in struct lqn_model_call */
+	double share[LQN_COUNTS];	/* likewise, of the first phase */
 };
 
 /*
@@ -73,5 +74,27 @@ GArray *lqn_entry_merge_calls(const struct lqn_entry *entry);
  * take them to vary geometrically, which makes queues longer.
  */
 bool lqn_calls_are_fixed(GArray *calls, unsigned phase);
+
+/* True if who is asked passes it on: to solvers these are calls of his, a part of one each, if it is to one of several. */
+bool lqn_entry_passes_on(const struct lqn_entry *entry);
+
+/* One activity of an entry whose invocations differ in how many calls they make. */
+struct lqn_activity {
+	char *name;			/* owned */
+	unsigned stage;			/* from 0 on; those of one are alternatives, after which the next stage comes */
+	double share;			/* of invocations that come to it */
+	bool fixed;			/* numbers of calls are the same each time */
+	GArray *calls;			/* struct lqn_merged_call, first phase; owned */
+};
+
+/*
+ * An entry as a graph of activities, where solvers would take numbers of calls to vary far more than they do: the first computes
+ * (the demand and delay are all there), then come the calls, kind by kind, a number of them with the probability that it was seen
+ * with. Of two stages next to each other one has a single activity. NULL: the entry is written as phases. struct lqn_activity by
+ * stage; free with g_ptr_array_unref.
+ */
+GPtrArray *lqn_entry_graph(const struct lqn_entry *entry);
+/* How many of the activities are of that stage, beginning with *from. */
+unsigned lqn_graph_stage(const GPtrArray *graph, unsigned stage, unsigned *from);
 
 #endif

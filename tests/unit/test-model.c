@@ -644,6 +644,9 @@ START_TEST(calls_and_demands_tell_how_well_they_are_known)
 	near(call->mean, 2);
 	near(call->cvsq, 0.25 * 100 / 99);
 	near(call->ci, 1.96 * sqrt(1 / 99.0));
+	near(call->share[1], 0.5);
+	near(call->share[3], 0.5);
+	near(call->share[0] + call->share[2], 0);
 	/* 52 or 152 us of db, within it; all calls are alike to the client */
 	near(page->service_ci / page->service, call->ci / call->mean);
 	near(g_array_index(talk_entry(model, "client")->phase[0].calls, struct lqn_model_call, 0).ci, 0);

@@ -248,6 +248,56 @@ START_TEST(calls_that_are_always_as_many_are_fixed)
 }
 END_TEST
 
+/* A server that asks another so often, with these shares of its invocations. */
+static struct lqn_model *calls_in_numbers(double mean, const double *share, size_t counts)
+{
+	struct lqn_model *model = calls_twice(1, 0);
+	struct lqn_processor *cpu = model->processors->pdata[0];
+	struct lqn_task *store = lqn_processor_add_task(cpu, "store", LQN_TASK_SERVER, LQN_SCHED_FCFS, 1);
+	struct lqn_entry *serves = sample_find_entry(model, "serves"), *gets = lqn_task_add_entry(store, "gets");
+	struct lqn_model_call call = { .dest = gets, .kind = LQN_SYNC, .mean = mean, .cvsq = 1, .ci = 0 };
+
+	memcpy(call.share, share, counts * sizeof(*share));
+	gets->phase[0].demand = 0.001;
+	g_array_append_val(serves->phase[0].calls, call);
+	return model;
+}
+
+static void expect_graph(double mean, const double *share, size_t counts, const char *xml_part, const char *text_part)
+{
+	struct lqn_model *model = calls_in_numbers(mean, share, counts);
+	GString *xml = lqn_write_lqnx(model), *text = lqn_write_lqn(model);
+
+	if (xml_part) {
+		ck_assert_ptr_nonnull(strstr(xml->str, "<entry name=\"serves\" type=\"NONE\">"));
+		ck_assert_msg(strstr(xml->str, xml_part), "%s", xml->str);
+		ck_assert_msg(strstr(text->str, text_part), "%s", text->str);
+	} else {
+		ck_assert_ptr_null(strstr(xml->str, "task-activities"));
+		ck_assert_ptr_null(strstr(text->str, "\nA "));
+	}
+	g_string_free(xml, TRUE);
+	g_string_free(text, TRUE);
+	lqn_model_free(model);
+}
+
+START_TEST(numbers_of_calls_that_vary_little_are_told_one_by_one)
+{
+	static const double most[] = { 0, 0.25, 0.5, 0.25 }, thirds[] = { 1.0 / 3, 1.0 / 3, 1.0 / 3 },
+		chance[] = { 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.03125 };
+
+	expect_graph(2, most, 4, "<post-OR>\n            <activity name=\"serves_2_1x\" prob=\"0.25\"/>\n"
+		"            <activity name=\"serves_2_2x\" prob=\"0.5\"/>\n",
+		"  serves_1 -> (0.25) serves_2_1x + (0.5) serves_2_2x + (0.25) serves_2_3x;\n  serves_2_1x[serves];\n");
+	/* as printed they are 1 together */
+	expect_graph(1, thirds, 3, "            <activity name=\"serves_2_1x\" prob=\"0.333333\"/>\n"
+		"            <activity name=\"serves_2_2x\" prob=\"0.333334\"/>",
+		"(0.333333) serves_2_0x + (0.333333) serves_2_1x + (0.333334) serves_2_2x;");
+	expect_graph(0.96875, chance, 6, NULL, NULL);	/* as solvers assume */
+	expect_graph(1.7, most, 4, NULL, NULL);		/* which are of before something was changed */
+}
+END_TEST
+
 START_TEST(what_has_no_entries_is_not_for_solvers)
 {
 	struct lqn_model *model = sample_model_new();
@@ -454,7 +504,8 @@ END_TEST
 
 SUITE("write", lqnx_holds_the_model, text_form_holds_the_same, json_can_be_read_back,
 	hostile_names_spoil_no_form, values_that_solvers_refuse_are_zero, forwarding_is_at_most_certain,
-	calls_to_one_entry_are_one_call, calls_that_are_always_as_many_are_fixed, what_has_no_entries_is_not_for_solvers,
+	calls_to_one_entry_are_one_call, calls_that_are_always_as_many_are_fixed,
+	numbers_of_calls_that_vary_little_are_told_one_by_one, what_has_no_entries_is_not_for_solvers,
 	locale_with_decimal_comma_changes_nothing, reports_without_requests_are_written,
 	summary_says_the_main_things, summary_of_a_large_model_fits_a_screen, text_is_clipped_by_columns,
 	numbers_for_people_have_three_digits)
