@@ -79,13 +79,29 @@ static void connect_wakes(struct lqn_step *step, struct lqn_open_call *mine,
 	lqn_channel_connect_queued(mine->object);
 }
 
+/*
+ * A thread of the waker's process, whose calls the trace has, of which none was seen: it waits since before the trace began, and
+ * is woken in a futex call. So it waits for that word.
+ */
+static void wait_of_before(const struct lqn_step *step, const struct lqn_open_call *mine, struct lqn_thread *target)
+{
+	struct lqn_open_call *its = &target->call;
+
+	if (its->kind != LQN_CALL_NONE || mine->kind != LQN_CALL_FUTEX || target->called || target->process != step->thread->process ||
+			target->state != LQN_THREAD_BLOCKED) {
+		return;
+	}
+	*its = (struct lqn_open_call) { .kind = mine->kind, .begin = target->since, .cpu_begin = target->cpu_ns, .blocked = true };
+}
+
 /* Who waits for a word is woken by who works on one of the same kind, or closes a locked file. */
 static void word_wakes(struct lqn_step *step, struct lqn_open_call *mine,
 	struct lqn_thread *target)
 {
-	enum lqn_call_class its = lqn_call_class(target->call.kind);
-	enum lqn_call_class class = lqn_call_class(mine->kind);
+	enum lqn_call_class class = lqn_call_class(mine->kind), its;
 
+	wait_of_before(step, mine, target);
+	its = lqn_call_class(target->call.kind);
 	if (its != class && !(its == LQN_CLASS_LOCK && class == LQN_CLASS_CLOSE)) {
 		return;
 	}

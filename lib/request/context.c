@@ -133,8 +133,7 @@ void lqn_charge(struct lqn_actor *actor, int64_t cpu, int64_t ts)
 	actor->mark = cpu;
 }
 
-/* Gives `into` all that `from` did, CPU time apart. */
-static void hand_over(struct lqn_invocation *from, struct lqn_invocation *into, bool second_phase)
+void lqn_hand_over(struct lqn_invocation *from, struct lqn_invocation *into, bool second_phase)
 {
 	struct lqn_arc *next;
 
@@ -173,10 +172,26 @@ static void hand_over(struct lqn_invocation *from, struct lqn_invocation *into, 
 	from->into = into;
 }
 
+void lqn_was_first_phase(struct lqn_invocation *it)
+{
+	it->cpu[0] += it->cpu[1];
+	it->delay[0] += it->delay[1];
+	it->disk_ns[0] += it->disk_ns[1];
+	it->disks[0] += it->disks[1];
+	it->cpu[1] = it->delay[1] = it->disk_ns[1] = 0;
+	it->disks[1] = 0;
+	for (struct lqn_arc *arc = it->arcs; arc; arc = arc->next) {
+		arc->second_phase = false;
+	}
+}
+
 void lqn_settle(struct lqn_actor *actor)
 {
 	struct lqn_invocation *tail = actor->current, *done;
 
+	if (tail && tail->helps) {
+		lqn_helper_joins(tail);
+	}
 	if (!tail || !tail->tail_of || tail->into) {
 		return;
 	}
@@ -185,7 +200,7 @@ void lqn_settle(struct lqn_actor *actor)
 		return;
 	}
 	done->cpu[1] += tail->cpu[0];
-	hand_over(tail, done, true);
+	lqn_hand_over(tail, done, true);
 }
 
 void lqn_conclude(struct lqn_actor *actor, int64_t cpu, int64_t ts)
@@ -211,7 +226,7 @@ void lqn_merge(struct lqn_invocation *from, struct lqn_invocation *into)
 	}
 	into->cpu[0] += from->cpu[0];
 	into->latency += from->latency;
-	hand_over(from, into, false);
+	lqn_hand_over(from, into, false);
 }
 
 bool lqn_call_polls(uint8_t call)
@@ -441,6 +456,7 @@ struct lqn_invocation *lqn_context(struct lqn_analysis *a, struct lqn_actor *act
 		invocation->origin = LQN_ORIGIN_HANDOVER;
 	}
 	actor->woke_from_sleep = false;
+	invocation->helps = lqn_helper_takes(actor);
 	actor->current = invocation;
 	return invocation;
 }
@@ -458,7 +474,7 @@ void lqn_replied(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_inv
 {
 	struct lqn_invocation *tail;
 
-	done->replied = end;
+	done->replied = actor->answered_at = end;
 	lqn_charge(actor, cpu_begin, begin);
 	done->send_cpu += cpu_end - cpu_begin;
 	actor->mark = MAX(actor->mark, cpu_end);

@@ -100,6 +100,8 @@ struct lqn_invocation {
 	struct lqn_arc *arcs, *last_arc;	/* calls made */
 	struct lqn_invocation *into;		/* merged into this one */
 	struct lqn_invocation *tail_of;		/* work after the reply of this one */
+	struct lqn_invocation *helps;		/* the request of who has woken its thread; NULL: not so, or merged into it */
+	bool waited_for;			/* likewise; that has waited for it */
 	struct lqn_end *conn, *last_send;
 	int64_t begin, end;
 	int64_t replied;			/* end of the reply's send; 0: not */
@@ -202,6 +204,7 @@ struct lqn_actor {
 	int64_t took_up_at;		/* when it last took up a request other than for a message; 0: not yet */
 	int64_t mark;			/* CPU clock up to which all is charged */
 	int64_t last_ts, last_cpu;	/* end of the last operation on a channel */
+	int64_t answered_at;		/* likewise, if that was an answer; else 0 */
 	int64_t took_cpu;		/* the CPU clock when it came to work on what it had been woken for through a word */
 	int64_t slept;			/* ns asleep, in all */
 	bool woke_from_sleep, absolute;
@@ -212,6 +215,8 @@ struct lqn_actor {
 	struct lqn_arc *pending_request;	/* a waker in another process has left it a request … */
 	struct lqn_invocation *pending_reply;	/* … or an answer; … */
 	struct lqn_invocation *handed;		/* … or one of its own process what it has received */
+	struct lqn_invocation *helping;		/* … or has a request, for which it does what it does then; NULL: not so */
+	uint64_t helped_at;			/* the word where it was woken for that; 0: never */
 	uint64_t handed_at;			/* the word where it was last handed something; 0: never */
 	GQueue idle;			/* struct lqn_invocation that it has left and that wait for no answer, longest first */
 	struct lqn_hold holds[LQN_HOLDS_MAX];

@@ -54,6 +54,7 @@ static void follow(struct forget *f)
 		g_array_set_size(f->stack, f->stack->len - 1);
 		need(f, look.it->into, look.hops);
 		need(f, look.it->tail_of, look.hops);
+		need(f, look.it->helps, look.hops);
 		if (look.it->request && look.hops < HOPS_MAX) {
 			need_arc(f, look.it->request, look.hops + 1);
 		}
@@ -68,6 +69,7 @@ static void need_of_actor(struct forget *f, struct lqn_actor *actor)
 	}
 	need(f, actor->pending_reply, 0);
 	need(f, actor->handed, 0);
+	need(f, actor->helping, 0);
 	need_arc(f, actor->pending_request, 0);
 	for (uint32_t i = 0; i < actor->n_holds; i++) {
 		need(f, actor->holds[i].invocation, 0);
@@ -200,6 +202,7 @@ static void prune(struct lqn_invocation *it)
 	}
 	it->into = it->into && it->into->needed ? it->into : NULL;
 	it->tail_of = it->tail_of && it->tail_of->needed ? it->tail_of : NULL;
+	it->helps = it->helps && it->helps->needed ? it->helps : NULL;
 }
 
 static void sweep(struct lqn_analysis *a)

@@ -234,6 +234,7 @@ static void hand_to(struct lqn_actor *actor, struct lqn_actor *worker, uint64_t 
 {
 	struct lqn_invocation *current = lqn_final(actor->current);
 
+	lqn_helper_woken(actor, worker, word);
 	if (worker->current || !current || current->tail_of || !current->request || !current->conn ||
 			!lqn_end_is_one_way(current->conn)) {
 		return;
@@ -269,6 +270,12 @@ void lqn_on_futex_block(struct lqn_analysis *a, struct lqn_party *host, const st
 	}
 	if (has_passed_on(current) || actor->handed_at == word->id) {
 		lqn_charge(actor, ev->futex_wait.cpu_begin, ev->futex_wait.begin);
+		actor->current = NULL;
+		return;
+	}
+	if (lqn_helper_is_done(actor, word->id)) {
+		lqn_charge(actor, ev->futex_wait.cpu_begin, ev->futex_wait.begin);
+		lqn_settle(actor);
 		actor->current = NULL;
 		return;
 	}

@@ -205,9 +205,13 @@ struct lqn_arc *lqn_arc_new(struct lqn_analysis *analysis, struct lqn_invocation
 	struct lqn_end *via, uint64_t word);
 void lqn_charge(struct lqn_actor *actor, int64_t cpu, int64_t ts);
 void lqn_settle(struct lqn_actor *actor);
+/* What was taken for the second phase of the work came before the end of its answer. */
+void lqn_was_first_phase(struct lqn_invocation *it);
 /* Nothing more comes of the thread, whose CPU clock is at `cpu`. */
 void lqn_conclude(struct lqn_actor *actor, int64_t cpu, int64_t ts);
 void lqn_merge(struct lqn_invocation *from, struct lqn_invocation *into);
+/* Gives `into` all that `from` did, CPU time apart. */
+void lqn_hand_over(struct lqn_invocation *from, struct lqn_invocation *into, bool second_phase);
 /* A request, sent at `sent`, reaches a thread, in a call that ended at `ts`, with the CPU clock from `cpu_begin` to `cpu`. */
 struct lqn_invocation *lqn_begin_request(struct lqn_analysis *analysis, struct lqn_actor *actor,
 	struct lqn_arc *request, int64_t sent, int64_t ts, int64_t cpu_begin, int64_t cpu);
@@ -219,6 +223,7 @@ static inline bool lqn_same_process(const struct lqn_actor *a, const struct lqn_
 /* The thread has done with a message, by then. */
 static inline void lqn_done_with(struct lqn_actor *actor, int64_t ts, int64_t cpu)
 {
+	actor->answered_at = actor->answered_at == ts ? ts : 0;
 	actor->last_ts = ts;
 	actor->last_cpu = cpu;
 }
@@ -253,6 +258,15 @@ int64_t lqn_start_cpu(const struct lqn_actor *actor, int64_t cpu);
  */
 int64_t lqn_latency_in(const struct lqn_actor *actor, int64_t call_begin, int64_t sent);
 void lqn_actor_worked(struct lqn_invocation *invocation, struct lqn_actor *actor);
+/* helpers.c: what threads of a process do for each other's requests, and nobody is answered by them */
+/* The thread wakes another of its process at a word that is no lock. */
+void lqn_helper_woken(struct lqn_actor *actor, struct lqn_actor *worker, uint64_t word);
+/* What the thread does now of its own accord is for that request; NULL: nobody's that is known. */
+struct lqn_invocation *lqn_helper_takes(struct lqn_actor *worker);
+/* True if the thread's context is over as it waits at the word. */
+bool lqn_helper_is_done(const struct lqn_actor *worker, uint64_t word);
+/* Makes the context a part of the request that it helps, if it does. */
+void lqn_helper_joins(struct lqn_invocation *work);
 /* messages.c */
 void lqn_on_send(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 /* receives.c */

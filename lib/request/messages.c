@@ -136,16 +136,39 @@ static void send_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct l
 }
 
 /*
+ * What the thread has done since it has answered `done`, if it is still at that. If it has waited for words meanwhile, locks of
+ * its program or a helper, that is over, and was no second phase, unless who woke it was at another request: this is a message
+ * to deliver. NULL: it is at something else.
+ */
+static struct lqn_invocation *done_since(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_invocation *done,
+	const struct lqn_event *ev)
+{
+	struct lqn_invocation *since = actor->current;
+	const struct lqn_invocation *helped = lqn_final(since ? since->helps : actor->helping);
+
+	if (since && lqn_final(since->tail_of) == done) {
+		return since->into ? NULL : since;
+	}
+	if (actor->answered_at != done->replied || (helped && helped != done) || !lqn_call_waits_for_word(actor->last.call) ||
+			(since && (!since->anonymous || since->arcs || since->into || since->tail_of))) {
+		return NULL;
+	}
+	lqn_was_first_phase(done);
+	return since ? since : lqn_context(a, actor, ev->send.begin, ev->send.cpu_begin);
+}
+
+/*
  * More of an answer: no request is open here, and the thread is still at the one that it has answered. True if it was; its work in
- * between belongs to the first phase.
+ * between belongs to the first phase. What is sent else is delivered, and so is what follows.
  */
 static bool send_more(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, struct lqn_end *into,
 	const struct lqn_event *ev)
 {
-	struct lqn_invocation *done = end->answered, *tail = actor->current;
+	struct lqn_invocation *done = end->answered, *tail;
 	struct lqn_note *message;
 
-	if (!done || end->open.length > 0 || !tail || !tail->tail_of || lqn_final(tail->tail_of) != done || tail->into) {
+	if (!done || end->open.length > 0 || !(tail = done_since(a, actor, done, ev))) {
+		end->answered = NULL;
 		return false;
 	}
 	lqn_charge(actor, ev->send.cpu_begin, ev->send.begin);

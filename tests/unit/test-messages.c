@@ -300,6 +300,23 @@ START_TEST(futex_waits_and_wakes_name_each_other)
 }
 END_TEST
 
+START_TEST(who_waits_since_before_the_trace_waits_for_the_word_of_who_wakes_it)
+{
+	f = feed_two_new();
+	feed(f, "2 c0 state 1 1 main\n2 c0 state 3 1 worker\n2 c0 state 4 4 other\n10 c0 +futex 4096 129 1\n11 c0 wk 3\n12 c0 -futex 1\n"
+		"14 c2 sw 0>3 R\n15 c2 -futex 0\n16 c2 +futex 4096 128 0\n17 c2 sw 3>0 S\n"
+		"20 c0 +futex 8192 129 1\n21 c0 wk 4\n22 c0 -futex 1\n24 c3 sw 0>4 R\n25 c3 -futex 0\n26 c3 sw 4>0 S");
+	feed_two_finish(f, 30);
+	feed_expect(f, "futex_wake thread=1 object=$word woken=3 woken_object=$word woken_at=11u index=0");
+	feed_expect(f, "futex_wait thread=3 object=$word end=15u ret=0 blocked=1");
+	feed_expect(f, "wait thread=3 object=$word via=$word by=1 cause=futex call=futex wake=11u");
+	/* the calls of another process may not be in the trace */
+	feed_expect(f, "futex_wake thread=1 begin=20u woken=0");
+	ck_assert_uint_eq(feed_count(f, "futex_wait thread=4"), 0);
+	done();
+}
+END_TEST
+
 START_TEST(neighbours_in_eight_bytes_are_one_word)
 {
 	f = feed_two_new();
@@ -337,4 +354,4 @@ SUITE("messages", a_pipe_carries_bytes_to_whoever_reads, a_message_read_in_parts
 	threads_share_descriptors_and_processes_do_not, a_range_of_descriptors_closes_at_once,
 	pipes_of_before_the_trace_come_from_the_dump, two_calls_at_a_time_belong_to_two_threads,
 	what_nobody_reads_is_given_up, futex_waits_and_wakes_name_each_other, words_of_two_processes_are_two,
-	neighbours_in_eight_bytes_are_one_word)
+	who_waits_since_before_the_trace_waits_for_the_word_of_who_wakes_it, neighbours_in_eight_bytes_are_one_word)

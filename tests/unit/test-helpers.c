@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads of a process that do something for each other's requests, and what they send when they have waited for each other. */
+#include "talk.h"
+
+#include "suite.h"
+
+#define CYCLES 60
+enum { CLIENT = 1, SERVER = 2, BACK = 3, HELPER = 4, OTHER = 5, SECOND = 6 };
+enum { ITEM = 640, DONE = 704 };		/* words: where the helper waits for work, where it is waited for */
+
+static struct talk t;
+static struct lqn_model *model;
+
+static void near(double got, double want)
+{
+	ck_assert_double_eq_tol(got, want, want * 0.05 + 1e-7);
+}
+
+/* A client, a server with a helper that has a connection to a backend, all idle. */
+static void start(void)
+{
+	talk_start(&t);
+	talk_pair(&t, CLIENT, "client", SERVER, "server");
+	talk_process(&t, BACK, "back");
+	talk_connect(&t, SERVER, 11, BACK, 13);
+	talk_await(&t, BACK, "recvfrom", 13);
+	talk_thread(&t, SERVER, HELPER);
+	talk_futex_wait(&t, HELPER, ITEM);
+}
+
+/* The server has a request, and wakes its helper, who works for 20 us. */
+static void hand_to_helper(void)
+{
+	talk_request(&t, CLIENT, 5, SERVER);
+	talk_work(&t, 10);
+	talk_futex_wake(&t, SERVER, ITEM, HELPER);
+}
+
+/* The helper asks the backend, which works for 100 us. */
+static void ask_back(void)
+{
+	talk_work(&t, 20);
+	talk_request(&t, HELPER, 11, BACK);
+	talk_work(&t, 100);
+	talk_reply(&t, BACK, 13, HELPER);
+}
+
+START_TEST(what_a_helper_does_is_the_work_of_the_request)
+{
+	start();
+	for (int i = 0; i < CYCLES; i++) {
+		hand_to_helper();
+		talk_futex_wait(&t, SERVER, DONE);
+		ask_back();
+		talk_futex_wake(&t, HELPER, DONE, SERVER);
+		talk_futex_wait(&t, HELPER, ITEM);
+		talk_reply(&t, SERVER, 7, CLIENT);
+		talk_sleep(&t, CLIENT, 300);
+	}
+	model = talk_finish(&t, NULL);
+	ck_assert_uint_eq(talk_task(model, "client")->multiplicity, 1);
+	ck_assert_ptr_null(talk_task(model, "server_2"));
+	near(talk_calls(talk_entry(model, "server"), talk_entry(model, "back"), LQN_SYNC), 1);
+	near(talk_entry(model, "server")->phase[1].demand, 0);
+	lqn_model_free(model);
+}
+END_TEST
+
+/* Nobody waits for it: a second phase. */
+START_TEST(what_a_helper_does_that_nobody_waits_for_is_a_second_phase)
+{
+	start();
+	for (int i = 0; i < CYCLES; i++) {
+		hand_to_helper();
+		talk_reply(&t, SERVER, 7, CLIENT);
+		ask_back();
+		talk_futex_wait(&t, HELPER, ITEM);
+		talk_sleep(&t, CLIENT, 300);
+	}
+	model = talk_finish(&t, NULL);
+	near(talk_calls(talk_entry(model, "server"), talk_entry(model, "back"), LQN_SYNC), 1);
+	near(g_array_index(talk_entry(model, "server")->phase[1].calls, struct lqn_model_call, 0).mean, 1);
+	lqn_model_free(model);
+}
+END_TEST
+
+/* The head of the answer, then what the helper brings. */
+START_TEST(an_answer_goes_on_after_a_wait_for_a_helper)
+{
+	start();
+	for (int i = 0; i < CYCLES; i++) {
+		hand_to_helper();
+		talk_send(&t, SERVER, "sendto", 7, CLIENT, "recvfrom");
+		talk_await(&t, CLIENT, "recvfrom", 5);
+		talk_futex_wait(&t, SERVER, DONE);
+		ask_back();
+		talk_futex_wake(&t, HELPER, DONE, SERVER);
+		talk_futex_wait(&t, HELPER, ITEM);
+		talk_work(&t, 10);
+		talk_reply(&t, SERVER, 7, CLIENT);
+		talk_sleep(&t, CLIENT, 300);
+	}
+	model = talk_finish(&t, NULL);
+	ck_assert_int_eq(talk_task(model, "client")->kind, LQN_TASK_CLIENT);
+	near(talk_calls(talk_entry(model, "client"), talk_entry(model, "server"), LQN_SYNC), 1);
+	near(talk_calls(talk_entry(model, "server"), talk_entry(model, "back"), LQN_SYNC), 1);
+	near(talk_entry(model, "server")->phase[1].demand, 0);
+	lqn_model_free(model);
+}
+END_TEST
+
+/* A thread that has been asked once sends whenever another, who is at somebody's request, wakes it. */
+START_TEST(what_is_sent_for_anothers_request_is_no_answer)
+{
+	talk_start(&t);
+	talk_pair(&t, CLIENT, "client", SERVER, "server");
+	talk_process(&t, OTHER, "consumer");
+	talk_thread(&t, SERVER, SECOND);
+	talk_connect(&t, OTHER, 5, SECOND, 8);
+	talk_await(&t, SECOND, "recvfrom", 8);
+	talk_request(&t, OTHER, 5, SECOND);
+	talk_send(&t, SECOND, "sendto", 8, OTHER, "recvfrom");
+	talk_await(&t, OTHER, "recvfrom", 5);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_futex_wait(&t, SECOND, ITEM);
+		talk_request(&t, CLIENT, 5, SERVER);
+		talk_work(&t, 10);
+		talk_futex_wake(&t, SERVER, ITEM, SECOND);
+		talk_reply(&t, SERVER, 7, CLIENT);
+		talk_work(&t, 10);
+		talk_send(&t, SECOND, "sendto", 8, OTHER, "recvfrom");
+		talk_work(&t, 30);
+		talk_await(&t, OTHER, "recvfrom", 5);
+		talk_sleep(&t, CLIENT, 300);
+	}
+	model = talk_finish(&t, NULL);
+	ck_assert_ptr_nonnull(talk_task(model, "consumer"));
+	near(talk_calls(talk_entry(model, "server"), talk_entry(model, "consumer"), LQN_ASYNC), 1);
+	lqn_model_free(model);
+}
+END_TEST
+
+SUITE("helpers", what_a_helper_does_is_the_work_of_the_request, what_a_helper_does_that_nobody_waits_for_is_a_second_phase,
+	an_answer_goes_on_after_a_wait_for_a_helper, what_is_sent_for_anothers_request_is_no_answer)
