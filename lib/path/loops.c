@@ -60,7 +60,7 @@ static void taken(struct lqn_path_walk *walk, struct lqn_actor *actor, int64_t b
 	if (it && !it->preempted && it->wake >= 0 && it->end > begin && it->end <= end) {
 		int64_t wake = CLAMP(it->wake, begin, it->end);
 
-		lqn_walk_running(walk, actor, it->end, end);
+		lqn_walk_running(walk, actor, it->end, end, walk->from->place);
 		lqn_walk_runnable(walk, actor, it, wake, it->end);
 		end = wake;
 	}

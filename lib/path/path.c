@@ -7,142 +7,12 @@
  */
 #include "path/walk.h"
 
-#include "layout/record.h"
-
 #define BEHIND_MAX 256		/* steps into what somebody else did; what is left is one piece */
 
 int lqn_walk_interval(const struct lqn_actor *actor, int64_t ts)
 {
 	return (int) LQN_COUNT_UNTIL(actor->intervals, struct lqn_interval, begin, ts - 1) - 1;
 }
-
-/* ---- pieces ---- */
-
-/* A piece like walk->behind; one with the piece that follows it if the same was done in both. */
-static void add_behind(struct lqn_path_walk *walk, const struct lqn_actor *actor, int64_t begin,
-	int64_t end, enum lqn_path_kind kind)
-{
-	struct lqn_path_piece piece = *walk->behind, *next = walk->pieces->len == 0 ? NULL :
-		&g_array_index(walk->pieces, struct lqn_path_piece, walk->pieces->len - 1);
-
-	piece.begin = begin;
-	piece.end = end;
-	piece.by.doing = kind;
-	piece.by.doing_task = lqn_service_name(actor);
-	if (next && next->begin == end && next->thread == piece.thread &&
-			next->kind == piece.kind && next->detail == piece.detail &&
-			next->by.thread == piece.by.thread && next->by.doing == kind &&
-			next->by.request == piece.by.request &&
-			next->by.doing_task == piece.by.doing_task) {
-		next->begin = begin;
-	} else {
-		g_array_append_val(walk->pieces, piece);
-	}
-}
-
-struct lqn_path_piece *lqn_walk_add(struct lqn_path_walk *walk, const struct lqn_actor *actor,
-	int64_t begin, int64_t end, enum lqn_path_kind kind, const char *detail)
-{
-	struct lqn_path_piece piece = {
-		.begin = begin, .end = end, .thread = actor->key, .task = lqn_service_name(actor),
-		.comm = actor->comm ? actor->comm : "", .detail = detail, .kind = kind,
-		.host = actor->host->name, .place = walk->from ? walk->from->place : NULL,
-	};
-
-	if (begin >= end) {
-		return NULL;
-	}
-	if (walk->behind) {
-		add_behind(walk, actor, begin, end, kind);
-		return NULL;
-	}
-	g_array_append_val(walk->pieces, piece);
-	return &g_array_index(walk->pieces, struct lqn_path_piece, walk->pieces->len - 1);
-}
-
-static const char *interruption_name(const struct lqn_party *host, const struct lqn_interruption *it)
-{
-	static const char *const softirqs[] = { "HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL",
-		"TASKLET", "SCHED", "HRTIMER", "RCU" };
-	const char *device = it->context == LQN_CTX_HARDIRQ ?
-		g_hash_table_lookup(host->interrupts, GUINT_TO_POINTER(it->number)) : NULL;
-	char text[64];
-
-	if (it->context == LQN_CTX_SOFTIRQ && it->number < G_N_ELEMENTS(softirqs)) {
-		g_snprintf(text, sizeof(text), "softirq %s", softirqs[it->number]);
-	} else if (it->context == LQN_CTX_HARDIRQ) {
-		g_snprintf(text, sizeof(text), "irq %u%s%s", it->number, device ? " " : "",
-			device ? device : "");
-	} else {
-		return lqn_context_name(it->context);
-	}
-	return g_intern_string(text);
-}
-
-bool lqn_walk_interrupted(const struct lqn_actor *actor, int64_t begin, int64_t end,
-	struct lqn_interruption *last, const char **name)
-{
-	const GArray *all = actor->interruptions;
-	guint before = all ? LQN_COUNT_UNTIL(all, struct lqn_interruption, begin, end - 1) : 0;
-
-	if (begin >= end || before == 0 ||
-			g_array_index(all, struct lqn_interruption, before - 1).end <= begin) {
-		return false;
-	}
-	*last = g_array_index(all, struct lqn_interruption, before - 1);
-	*name = interruption_name(actor->host, last);
-	last->begin = MAX(last->begin, begin);
-	last->end = MIN(last->end, end);
-	return true;
-}
-
-/* A piece in another place than the frame's. */
-static void add_at(struct lqn_path_walk *walk, const struct lqn_actor *actor, int64_t begin,
-	int64_t end, enum lqn_path_kind kind, const char *detail, const struct lqn_path_place *place)
-{
-	struct lqn_path_piece *piece = lqn_walk_add(walk, actor, begin, end, kind, detail);
-
-	if (piece) {
-		piece->place = place;
-	}
-}
-
-/*
- * The thread had its CPU: it ran, or an interrupt did. On the path of a thread, as Trace Compass has
- * it, both are one.
- */
-static void add_running(struct lqn_path_walk *walk, const struct lqn_actor *actor, int64_t begin,
-	int64_t end, const struct lqn_path_place *place)
-{
-	struct lqn_interruption it;
-	const char *name;
-
-	while (walk->index && lqn_walk_interrupted(actor, begin, end, &it, &name)) {
-		add_at(walk, actor, it.end, end, LQN_PATH_CPU, NULL, place);
-		add_at(walk, actor, it.begin, it.end, LQN_PATH_INTERRUPTED, name, place);
-		end = it.begin;
-	}
-	add_at(walk, actor, begin, end, LQN_PATH_CPU, NULL, place);
-}
-
-void lqn_walk_running(struct lqn_path_walk *walk, const struct lqn_actor *actor, int64_t begin, int64_t end)
-{
-	add_running(walk, actor, begin, end, walk->from->place);
-}
-
-/* Nothing is known of the thread here. */
-static void add_unseen(struct lqn_path_walk *walk, const struct lqn_actor *actor, int64_t begin,
-	int64_t end)
-{
-	struct lqn_path_piece *piece = lqn_walk_add(walk, actor, begin, end, LQN_PATH_UNKNOWN,
-		g_intern_static_string("before the trace shows the thread"));
-
-	if (piece) {
-		piece->unseen = true;
-	}
-}
-
-/* ---- frames ---- */
 
 static void add_too_long(struct lqn_path_walk *walk, const struct lqn_actor *actor, int64_t begin, int64_t end)
 {
@@ -242,7 +112,7 @@ static struct lqn_invocation *served_by(const struct lqn_path_walk *walk, struct
  * Accounts for [begin, end) in which others ran in the thread's place since it->begin. A caller that
  * is put off its CPU by whom it has asked would wait for him anyway: his time is the request's.
  */
-static void preempted(struct lqn_path_walk *walk, const struct lqn_actor *actor,
+static void add_preempted(struct lqn_path_walk *walk, const struct lqn_actor *actor,
 	const struct lqn_interval *it, int64_t begin, int64_t end)
 {
 	struct lqn_actor *by = lqn_party_find_actor(actor->host, it->by);
@@ -257,7 +127,7 @@ static void preempted(struct lqn_path_walk *walk, const struct lqn_actor *actor,
 		piece->by = lqn_path_by_thread(walk->index, by, it->begin + 1);
 	}
 	if (work) {
-		add_running(walk, by, begin, until, lqn_path_place_of(walk->index, work));
+		lqn_walk_running(walk, by, begin, until, lqn_path_place_of(walk->index, work));
 	}
 }
 
@@ -366,6 +236,53 @@ static bool is_stuck(struct lqn_path_walk *walk, struct lqn_path_frame *frame)
 	return walk->stuck > LQN_FRAMES_MAX;
 }
 
+/* What is left of a frame goes back on the stack. */
+static void put_back(struct lqn_path_walk *walk, struct lqn_path_frame frame, int64_t end)
+{
+	frame.end = end;
+	if (frame.end > frame.begin) {
+		walk->frames[walk->depth++] = frame;
+	}
+}
+
+/* Before the first interval that the trace shows of a thread it ran, if it had been seen; else nothing is known. */
+static void before_intervals(struct lqn_path_walk *walk, const struct lqn_path_frame *frame)
+{
+	int64_t seen = MIN(frame->actor->seen, frame->end);
+
+	lqn_walk_running(walk, frame->actor, seen, frame->end, frame->place);
+	lqn_walk_unseen(walk, frame->actor, frame->begin, seen);
+}
+
+/* Accounts for the end of a frame by its thread's last interval in it, the one of that index; < 0: there is none. */
+static void by_interval(struct lqn_path_walk *walk, struct lqn_path_frame frame, int index)
+{
+	const struct lqn_interval *it = index >= 0 ?
+		&g_array_index(frame.actor->intervals, struct lqn_interval, index) : NULL;
+	int64_t first = MAX(frame.begin, frame.floor), from;
+
+	if (!it || it->end < frame.end) {
+		from = MAX(it ? it->end : INT64_MIN, first);
+		lqn_walk_running(walk, frame.actor, from, frame.end, frame.place);
+		put_back(walk, frame, from);
+	} else if (it->preempted) {
+		from = MAX(it->begin, first);
+		add_preempted(walk, frame.actor, it, from, frame.end);
+		put_back(walk, frame, from);
+	} else if (it->wake >= 0 && wake_of(frame.actor, it) < frame.end) {
+		from = MAX(wake_of(frame.actor, it), frame.begin);
+		lqn_walk_runnable(walk, frame.actor, it, from, frame.end);
+		put_back(walk, frame, from);
+	} else {
+		/* who ended the wait comes first, on top of what is left */
+		from = MAX(wait_begin(frame.actor, index), frame.begin);
+		put_back(walk, frame, from);
+		if (from < frame.end) {
+			lqn_walk_blocked(walk, frame.actor, it, from, frame.end);
+		}
+	}
+}
+
 /*
  * Takes one step back in a frame; the frame is off the stack, and put back if something is left of
  * it.
@@ -373,9 +290,7 @@ static bool is_stuck(struct lqn_path_walk *walk, struct lqn_path_frame *frame)
 static void step(struct lqn_path_walk *walk, struct lqn_path_frame frame)
 {
 	int index = lqn_walk_interval(frame.actor, frame.end);
-	const struct lqn_interval *it = index >= 0 ?
-		&g_array_index(frame.actor->intervals, struct lqn_interval, index) : NULL;
-	int64_t from;
+	bool unseen;
 
 	walk->from = &frame;
 	if (is_stuck(walk, &frame)) {
@@ -389,43 +304,14 @@ static void step(struct lqn_path_walk *walk, struct lqn_path_frame frame)
 	if (lqn_walk_loop(walk, &frame)) {
 		return;
 	}
+	unseen = index < 0 && frame.actor->seen > MAX(frame.begin, frame.floor) && frame.actor->seen != INT64_MAX;
 	if (frame.end <= frame.floor) {
-		below_floor(walk, frame, it);
-		return;
-	}
-	if (!it && frame.actor->seen > MAX(frame.begin, frame.floor) &&
-			frame.actor->seen != INT64_MAX) {
-		int64_t seen = MIN(frame.actor->seen, frame.end);
-
-		add_running(walk, frame.actor, seen, frame.end, frame.place);
-		add_unseen(walk, frame.actor, frame.begin, seen);
-		return;
-	}
-	if (!it || it->end < frame.end) {
-		from = MAX(it ? it->end : INT64_MIN, MAX(frame.begin, frame.floor));
-		add_running(walk, frame.actor, from, frame.end, frame.place);
-	} else if (it->preempted) {
-		from = MAX(it->begin, MAX(frame.begin, frame.floor));
-		preempted(walk, frame.actor, it, from, frame.end);
-	} else if (it->wake >= 0 && wake_of(frame.actor, it) < frame.end) {
-		from = MAX(wake_of(frame.actor, it), frame.begin);
-		lqn_walk_runnable(walk, frame.actor, it, from, frame.end);
+		below_floor(walk, frame, index < 0 ? NULL :
+			&g_array_index(frame.actor->intervals, struct lqn_interval, index));
+	} else if (unseen) {
+		before_intervals(walk, &frame);
 	} else {
-		from = MAX(wait_begin(frame.actor, index), frame.begin);
-		if (from < frame.end) {
-			int64_t end = frame.end;
-
-			frame.end = from;
-			if (from > frame.begin) {
-				walk->frames[walk->depth++] = frame;
-			}
-			lqn_walk_blocked(walk, frame.actor, it, from, end);
-			return;
-		}
-	}
-	frame.end = from;
-	if (from > frame.begin) {
-		walk->frames[walk->depth++] = frame;
+		by_interval(walk, frame, index);
 	}
 }
 
@@ -443,7 +329,7 @@ void lqn_walk_behind(struct lqn_path_walk *walk, const struct lqn_path_piece *li
 		if (steps++ < BEHIND_MAX) {
 			step(walk, *top);
 		} else {
-			add_behind(walk, top->actor, top->begin, top->end, LQN_PATH_OTHER);
+			lqn_walk_add(walk, top->actor, top->begin, top->end, LQN_PATH_OTHER, NULL);
 		}
 	}
 	walk->behind = NULL;

@@ -2,7 +2,7 @@
 #ifndef LQN_PATH_WALK_H
 #define LQN_PATH_WALK_H
 
-/* Private to lib/path: the walk backwards, shared by path.c (steps) and blocked.c (waits). */
+/* Private to lib/path: the walk backwards, shared by path.c (steps), blocked.c (waits), loops.c, and pieces.c. */
 #include "path/index.h"
 #include "path/path.h"
 
@@ -41,7 +41,7 @@ struct lqn_path_walk {
 	unsigned stuck;
 };
 
-/* path.c */
+/* pieces.c */
 /*
  * The last interrupt that `actor` had on top of it within [begin, end), cut to that. False: none. *name: of the interrupt,
  * interned.
@@ -51,16 +51,25 @@ bool lqn_walk_interrupted(const struct lqn_actor *actor, int64_t begin, int64_t 
 /* The piece, to be told more of; NULL if it has no length or is behind another. */
 struct lqn_path_piece *lqn_walk_add(struct lqn_path_walk *walk, const struct lqn_actor *actor,
 	int64_t begin, int64_t end, enum lqn_path_kind kind, const char *detail);
+/*
+ * Accounts for [begin, end), in which the thread had its CPU, at a place that need not be the frame's: it ran, or an interrupt
+ * did.
+ */
+void lqn_walk_running(struct lqn_path_walk *walk, const struct lqn_actor *actor, int64_t begin, int64_t end,
+	const struct lqn_path_place *place);
+/* Accounts for [begin, end), of which the trace does not show what the thread did. */
+void lqn_walk_unseen(struct lqn_path_walk *walk, const struct lqn_actor *actor, int64_t begin, int64_t end);
+
+/* path.c */
 /* Puts a frame on the stack: `actor` has to account for [begin, end). */
 void lqn_walk_push(struct lqn_path_walk *walk, struct lqn_actor *actor, int64_t begin,
 	int64_t end);
 /* Adds pieces like `like` that tile [begin, end) by what `actor` did then. */
 void lqn_walk_behind(struct lqn_path_walk *walk, const struct lqn_path_piece *like,
 	struct lqn_actor *actor, int64_t begin, int64_t end);
-/* Accounts for [begin, end): between the waking of `wait` and the CPU, and with a CPU, an interrupt on top of it or not. */
+/* Accounts for [begin, end) between the waking of `wait` and the CPU. */
 void lqn_walk_runnable(struct lqn_path_walk *walk, const struct lqn_actor *actor,
 	const struct lqn_interval *wait, int64_t begin, int64_t end);
-void lqn_walk_running(struct lqn_path_walk *walk, const struct lqn_actor *actor, int64_t begin, int64_t end);
 /* Index of the last interval of a thread that begins before `ts`; -1: none. */
 int lqn_walk_interval(const struct lqn_actor *actor, int64_t ts);
 /*
