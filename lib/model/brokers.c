@@ -81,73 +81,103 @@ struct lqn_delivery_times lqn_delivery_times(const struct lqn_delivery *delivery
 
 /* ---- who is a broker ---- */
 
+static guint hash_where(gconstpointer data)
+{
+	const struct lqn_where *where = data;
+
+	return g_direct_hash(where->service) * 31 + g_direct_hash(where->host);
+}
+
+static gboolean equal_where(gconstpointer a, gconstpointer b)
+{
+	const struct lqn_where *x = a, *y = b;
+
+	return x->service == y->service && x->host == y->host;
+}
+
+static struct lqn_where where_of(struct lqn_invocation *work)
+{
+	return (struct lqn_where) { lqn_invocation_service(work), host_of(work) };
+}
+
+static void consumer_free(gpointer data)
+{
+	g_hash_table_destroy(((struct lqn_consumer *) data)->sources);
+	g_free(data);
+}
+
 static void broker_free(gpointer data)
 {
 	struct lqn_broker *broker = data;
 
-	for (guint i = 0; i < broker->consumers->len; i++) {
-		g_hash_table_destroy(g_array_index(broker->consumers, struct lqn_consumer, i).sources);
-	}
+	g_hash_table_destroy(broker->by_where);
+	g_hash_table_destroy(broker->index);
 	g_array_unref(broker->publications);
 	g_array_unref(broker->deliveries);
-	g_array_unref(broker->consumers);
-	g_hash_table_destroy(broker->index);
+	g_ptr_array_unref(broker->consumers);
 	g_free(broker);
 }
 
-static bool is_work_of(const struct lqn_broker *broker, struct lqn_invocation *work)
+/* Brokers in the order of their first deliveries. */
+struct brokers {
+	GPtrArray *all;			/* struct lqn_broker, borrowed */
+	GHashTable *by_where;		/* the same; borrowed */
+};
+
+static struct lqn_broker *find_broker(const struct brokers *brokers, struct lqn_invocation *work)
 {
-	return lqn_invocation_service(work) == broker->name && host_of(work) == broker->host;
+	struct lqn_where where = where_of(work);
+
+	return g_hash_table_lookup(brokers->by_where, &where);
 }
 
-static struct lqn_broker *broker_of(GPtrArray *brokers, struct lqn_invocation *work)
+static struct lqn_broker *get_broker(struct brokers *brokers, struct lqn_invocation *work)
 {
-	struct lqn_broker *broker;
+	struct lqn_broker *broker = find_broker(brokers, work);
 
-	for (guint i = 0; i < brokers->len; i++) {
-		if (is_work_of(brokers->pdata[i], work)) {
-			return brokers->pdata[i];
-		}
+	if (!broker) {
+		broker = g_new0(struct lqn_broker, 1);
+		broker->where = where_of(work);
+		broker->publications = g_array_new(FALSE, FALSE, sizeof(struct lqn_publication));
+		broker->deliveries = g_array_new(FALSE, FALSE, sizeof(struct lqn_delivery));
+		broker->consumers = g_ptr_array_new_with_free_func(consumer_free);
+		broker->by_where = g_hash_table_new(hash_where, equal_where);
+		broker->index = g_hash_table_new(g_direct_hash, g_direct_equal);
+		g_ptr_array_add(brokers->all, broker);
+		g_hash_table_add(brokers->by_where, broker);
 	}
-	broker = g_new0(struct lqn_broker, 1);
-	broker->name = lqn_invocation_service(work);
-	broker->host = host_of(work);
-	broker->publications = g_array_new(FALSE, FALSE, sizeof(struct lqn_publication));
-	broker->deliveries = g_array_new(FALSE, FALSE, sizeof(struct lqn_delivery));
-	broker->consumers = g_array_new(FALSE, FALSE, sizeof(struct lqn_consumer));
-	broker->index = g_hash_table_new(g_direct_hash, g_direct_equal);
-	g_ptr_array_add(brokers, broker);
 	return broker;
 }
 
 struct lqn_consumer *lqn_broker_consumer(const struct lqn_broker *broker, struct lqn_invocation *work)
 {
-	const char *name = lqn_invocation_service(work);
-	const struct lqn_party *host = host_of(work);
+	struct lqn_where where = where_of(work);
 
-	for (guint i = 0; i < broker->consumers->len; i++) {
-		struct lqn_consumer *it = &g_array_index(broker->consumers, struct lqn_consumer, i);
+	return g_hash_table_lookup(broker->by_where, &where);
+}
 
-		if (it->name == name && it->host == host) {
-			return it;
-		}
+static struct lqn_consumer *get_consumer(struct lqn_broker *broker, struct lqn_invocation *work)
+{
+	struct lqn_consumer *consumer = lqn_broker_consumer(broker, work);
+
+	if (!consumer) {
+		consumer = g_new0(struct lqn_consumer, 1);
+		consumer->where = where_of(work);
+		consumer->number = broker->consumers->len;
+		consumer->sources = g_hash_table_new(g_direct_hash, g_direct_equal);
+		consumer->added = consumer->since = INT64_MIN;
+		g_ptr_array_add(broker->consumers, consumer);
+		g_hash_table_add(broker->by_where, consumer);
 	}
-	return NULL;
+	return consumer;
 }
 
 static void add_delivery(struct lqn_broker *broker, struct lqn_arc *arc)
 {
 	struct lqn_delivery delivery = { .delivered = arc, .passed = lqn_final(arc->caller) };
-	struct lqn_consumer *consumer = lqn_broker_consumer(broker, arc->callee);
+	struct lqn_consumer *consumer = get_consumer(broker, arc->callee);
 	const struct lqn_arc *context = lqn_delivery_context(&delivery);
 
-	if (!consumer) {
-		struct lqn_consumer fresh = { .name = lqn_invocation_service(arc->callee), .host = host_of(arc->callee),
-			.sources = g_hash_table_new(g_direct_hash, g_direct_equal), .added = INT64_MIN, .since = INT64_MIN };
-
-		g_array_append_val(broker->consumers, fresh);
-		consumer = &g_array_index(broker->consumers, struct lqn_consumer, broker->consumers->len - 1);
-	}
 	consumer->deliveries++;
 	if (context) {
 		g_hash_table_add(consumer->sources, (gpointer) lqn_invocation_service(context->caller));
@@ -191,13 +221,13 @@ static struct sent *sent_of(GHashTable *sent, struct lqn_arc *arc)
 
 /*
  * What is sent to a broker is published, if it does not ask for a message. Who is delivered to acknowledges, or asks for
- * more; he may publish besides: what he sends in a length of which most is passed on.
+ * more; he may publish besides: what he sends in a length of which most is passed on. `asked`: struct lqn_arc, of that
+ * broker.
  */
-static void find_publications(const struct lqn_analysis *a, struct lqn_broker *broker)
+static void find_publications(struct lqn_broker *broker, const GPtrArray *asked)
 {
 	g_autoptr(GHashTable) sent = g_hash_table_new_full(hash_sent, equal_sent, g_free, NULL);
 	g_autoptr(GHashTable) named = g_hash_table_new(g_direct_hash, g_direct_equal);
-	g_autoptr(GPtrArray) arcs = g_ptr_array_new();
 
 	for (guint i = 0; i < broker->deliveries->len; i++) {
 		struct lqn_arc *context = lqn_delivery_context(&g_array_index(broker->deliveries, struct lqn_delivery, i));
@@ -206,16 +236,11 @@ static void find_publications(const struct lqn_analysis *a, struct lqn_broker *b
 			sent_of(sent, context)->named++;
 		}
 	}
-	for (guint i = 0; i < a->arcs->len; i++) {
-		struct lqn_arc *arc = a->arcs->pdata[i];
-
-		if (!arc->fetch && !arc->awaits && is_between_services(arc) && is_work_of(broker, arc->callee)) {
-			sent_of(sent, arc)->count++;
-			g_ptr_array_add(arcs, arc);
-		}
+	for (guint i = 0; i < asked->len; i++) {
+		sent_of(sent, asked->pdata[i])->count++;
 	}
-	for (guint i = 0; i < arcs->len; i++) {
-		struct lqn_arc *arc = arcs->pdata[i];
+	for (guint i = 0; i < asked->len; i++) {
+		struct lqn_arc *arc = asked->pdata[i];
 		const struct sent *like = sent_of(sent, arc);
 		struct lqn_publication publication = { arc, lqn_final(arc->callee)->begin, 0 };
 
@@ -235,30 +260,55 @@ static gint by_at(gconstpointer a, gconstpointer b)
 	return x->arc->sent < y->arc->sent ? -1 : x->arc->sent > y->arc->sent;
 }
 
+static void index_publications(struct lqn_broker *broker)
+{
+	g_array_sort(broker->publications, by_at);
+	for (guint i = 0; i < broker->publications->len; i++) {
+		g_hash_table_insert(broker->index, g_array_index(broker->publications, struct lqn_publication, i).arc,
+			GUINT_TO_POINTER(i + 1));
+	}
+}
+
+/* All that brokers are asked but for messages: broker -> struct lqn_arc, in the order of the analysis. */
+static GHashTable *find_asked(const struct lqn_analysis *a, const struct brokers *brokers)
+{
+	GHashTable *asked = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, (GDestroyNotify) g_ptr_array_unref);
+
+	for (guint i = 0; i < brokers->all->len; i++) {
+		g_hash_table_insert(asked, brokers->all->pdata[i], g_ptr_array_new());
+	}
+	for (guint i = 0; i < a->arcs->len; i++) {
+		struct lqn_arc *arc = a->arcs->pdata[i];
+		const struct lqn_broker *broker = !arc->fetch && !arc->awaits && is_between_services(arc) ?
+			find_broker(brokers, arc->callee) : NULL;
+
+		if (broker) {
+			g_ptr_array_add(g_hash_table_lookup(asked, broker), arc);
+		}
+	}
+	return asked;
+}
+
 /* What a service is asked for and passes on to others asynchronously. */
 static GPtrArray *find_brokers(const struct lqn_analysis *a)
 {
-	GPtrArray *brokers = g_ptr_array_new_with_free_func(broker_free);
+	g_autoptr(GHashTable) by_where = g_hash_table_new(hash_where, equal_where), asked = NULL;
+	struct brokers brokers = { g_ptr_array_new_with_free_func(broker_free), by_where };
 
 	for (guint i = 0; i < a->arcs->len; i++) {
 		struct lqn_arc *arc = a->arcs->pdata[i];
 
 		/* what a client does of its own accord is published, not passed on */
 		if (arc->kind == LQN_ASYNC && !arc->fetch && is_between_services(arc) && lqn_final(arc->caller)->request) {
-			add_delivery(broker_of(brokers, arc->caller), arc);
+			add_delivery(get_broker(&brokers, arc->caller), arc);
 		}
 	}
-	for (guint i = 0; i < brokers->len; i++) {
-		struct lqn_broker *broker = brokers->pdata[i];
-
-		find_publications(a, broker);
-		g_array_sort(broker->publications, by_at);
-		for (guint k = 0; k < broker->publications->len; k++) {
-			g_hash_table_insert(broker->index, g_array_index(broker->publications, struct lqn_publication, k).arc,
-				GUINT_TO_POINTER(k + 1));
-		}
+	asked = find_asked(a, &brokers);
+	for (guint i = 0; i < brokers.all->len; i++) {
+		find_publications(brokers.all->pdata[i], g_hash_table_lookup(asked, brokers.all->pdata[i]));
+		index_publications(brokers.all->pdata[i]);
 	}
-	return brokers;
+	return brokers.all;
 }
 
 /* ---- all of them ---- */
@@ -343,7 +393,7 @@ void lqn_build_unmove(struct lqn_build *build)
 
 void lqn_build_flows(struct lqn_build *build)
 {
-	g_autoptr(GPtrArray) flows = lqn_message_flows_new();
+	g_autoptr(GHashTable) flows = lqn_message_flows_new();
 	guint kept = 0;
 
 	for (guint i = 0; i < build->deliveries->len; i++) {

@@ -183,13 +183,18 @@ struct lqn_delivery_times lqn_delivery_times(const struct lqn_delivery *delivery
 bool lqn_delivery_lay(const struct lqn_delivery *delivery);
 /* The thread that sent what was delivered; who worked on it then, if that was not seen. */
 struct lqn_actor *lqn_delivery_sender(const struct lqn_delivery *delivery);
-/* flows.c: sums of what became of messages; free with g_ptr_array_unref(). */
-GPtrArray *lqn_message_flows_new(void);
-void lqn_message_flows_add(GPtrArray *flows, const struct lqn_delivery *delivery);
+/* flows.c: the flow that a delivery is of, without its figures; of no producer if it is of no known message. */
+struct lqn_message_flow lqn_delivery_flow(const struct lqn_delivery *delivery);
+/* By producer, broker, and consumer. */
+guint lqn_message_flow_hash(gconstpointer flow);
+gboolean lqn_message_flow_equal(gconstpointer a, gconstpointer b);
+/* Sums of what became of messages; free with g_hash_table_unref(). */
+GHashTable *lqn_message_flows_new(void);
+void lqn_message_flows_add(GHashTable *flows, const struct lqn_delivery *delivery);
 /* A delivery that is no known message's: counted with all flows to that consumer. */
-void lqn_message_flows_add_apart(GPtrArray *flows, const struct lqn_delivery *delivery);
+void lqn_message_flows_add_apart(GHashTable *flows, const struct lqn_delivery *delivery);
 /* Appends struct lqn_message_flow, most messages first. */
-void lqn_message_flows_take(GPtrArray *flows, GArray *messages);
+void lqn_message_flows_take(GHashTable *flows, GArray *messages);
 /* cycles.c: takes out calls that would make the solver refuse the model. */
 void lqn_build_break_cycles(struct lqn_build *build);
 /* A line for the reader of the model. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct tally {
-	struct lqn_message_flow flow;
+	struct lqn_message_flow flow;	/* first: it is the key */
 	GArray *latencies;		/* double, s; owned */
 };
 
@@ -18,28 +18,44 @@ static void tally_free(gpointer data)
 	g_free(tally);
 }
 
-static struct tally *tally_of(GPtrArray *flows, const struct lqn_delivery *delivery)
+guint lqn_message_flow_hash(gconstpointer data)
 {
-	const char *producer = lqn_invocation_service(delivery->published->caller), *consumer = lqn_invocation_service(delivery->delivered->callee);
-	const char *broker = lqn_invocation_service(delivery->delivered->caller);
-	struct tally *tally;
+	const struct lqn_message_flow *flow = data;
 
-	for (guint i = 0; i < flows->len; i++) {
-		tally = flows->pdata[i];
-		if (tally->flow.producer == producer && tally->flow.consumer == consumer && tally->flow.broker == broker) {
-			return tally;
-		}
+	return (g_direct_hash(flow->producer) * 31 + g_direct_hash(flow->broker)) * 31 + g_direct_hash(flow->consumer);
+}
+
+gboolean lqn_message_flow_equal(gconstpointer a, gconstpointer b)
+{
+	const struct lqn_message_flow *x = a, *y = b;
+
+	return x->producer == y->producer && x->broker == y->broker && x->consumer == y->consumer;
+}
+
+struct lqn_message_flow lqn_delivery_flow(const struct lqn_delivery *delivery)
+{
+	return (struct lqn_message_flow) {
+		.producer = delivery->published ? lqn_invocation_service(delivery->published->caller) : NULL,
+		.broker = lqn_invocation_service(delivery->delivered->caller),
+		.consumer = lqn_invocation_service(delivery->delivered->callee),
+	};
+}
+
+static struct tally *tally_of(GHashTable *flows, const struct lqn_delivery *delivery)
+{
+	struct lqn_message_flow key = lqn_delivery_flow(delivery);
+	struct tally *tally = g_hash_table_lookup(flows, &key);
+
+	if (!tally) {
+		tally = g_new0(struct tally, 1);
+		tally->flow = key;
+		tally->latencies = g_array_new(FALSE, FALSE, sizeof(double));
+		g_hash_table_add(flows, tally);
 	}
-	tally = g_new0(struct tally, 1);
-	tally->flow.producer = producer;
-	tally->flow.broker = broker;
-	tally->flow.consumer = consumer;
-	tally->latencies = g_array_new(FALSE, FALSE, sizeof(double));
-	g_ptr_array_add(flows, tally);
 	return tally;
 }
 
-void lqn_message_flows_add(GPtrArray *flows, const struct lqn_delivery *delivery)
+void lqn_message_flows_add(GHashTable *flows, const struct lqn_delivery *delivery)
 {
 	struct tally *tally = tally_of(flows, delivery);
 	const struct lqn_delivery_times at = lqn_delivery_times(delivery);
@@ -91,27 +107,42 @@ static gint by_messages(gconstpointer a, gconstpointer b)
 	return order ? order : strcmp(x->flow.consumer, y->flow.consumer);
 }
 
-GPtrArray *lqn_message_flows_new(void)
+GHashTable *lqn_message_flows_new(void)
 {
-	return g_ptr_array_new_with_free_func(tally_free);
+	return g_hash_table_new_full(lqn_message_flow_hash, lqn_message_flow_equal, NULL, tally_free);
 }
 
-void lqn_message_flows_add_apart(GPtrArray *flows, const struct lqn_delivery *delivery)
+void lqn_message_flows_add_apart(GHashTable *flows, const struct lqn_delivery *delivery)
 {
-	for (guint i = 0; i < flows->len; i++) {
-		struct lqn_message_flow *flow = &((struct tally *) flows->pdata[i])->flow;
+	tally_of(flows, delivery)->flow.apart++;
+}
 
-		flow->apart += flow->broker == lqn_invocation_service(delivery->delivered->caller) &&
-			flow->consumer == lqn_invocation_service(delivery->delivered->callee);
+/* What is no known message's is of no producer. */
+static uint64_t apart_of(GHashTable *flows, const struct lqn_message_flow *flow)
+{
+	struct lqn_message_flow key = { .broker = flow->broker, .consumer = flow->consumer };
+	const struct tally *apart = g_hash_table_lookup(flows, &key);
+
+	return apart ? apart->flow.apart : 0;
+}
+
+void lqn_message_flows_take(GHashTable *flows, GArray *messages)
+{
+	g_autoptr(GPtrArray) tallies = g_ptr_array_new();
+	GHashTableIter iter;
+	gpointer it;
+
+	g_hash_table_iter_init(&iter, flows);
+	while (g_hash_table_iter_next(&iter, &it, NULL)) {
+		if (((const struct tally *) it)->flow.producer) {
+			g_ptr_array_add(tallies, it);
+		}
 	}
-}
+	g_ptr_array_sort(tallies, by_messages);
+	for (guint i = 0; i < tallies->len; i++) {
+		struct tally *tally = tallies->pdata[i];
 
-void lqn_message_flows_take(GPtrArray *flows, GArray *messages)
-{
-	g_ptr_array_sort(flows, by_messages);
-	for (guint i = 0; i < flows->len; i++) {
-		struct tally *tally = flows->pdata[i];
-
+		tally->flow.apart = apart_of(flows, &tally->flow);
 		conclude(tally);
 		g_array_append_val(messages, tally->flow);
 	}

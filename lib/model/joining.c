@@ -12,25 +12,13 @@
 #define AGREE 0.8		/* of those with a context, that are the oldest as well: else order does not count, if … */
 #define AT_ONCE 0.9		/* … so many of what comes in are delivered, to one or several, as they are worked on */
 #define WINDOW 1024		/* messages looked through for the oldest of the right size */
-#define SEVERAL 1.5		/* deliveries of a message, from which on each consumer has all */
-#define SIZES_MAX 64		/* different sizes of what is added that are counted */
 #define RUN_MAX 256		/* messages taken in one go that are looked through */
-
-static struct lqn_publication *publication_at(const struct lqn_broker *broker, guint index)
-{
-	return &g_array_index(broker->publications, struct lqn_publication, index);
-}
 
 static struct lqn_publication *publication_of(const struct lqn_broker *broker, const struct lqn_arc *arc)
 {
 	guint number = GPOINTER_TO_UINT(g_hash_table_lookup(broker->index, arc));
 
-	return number > 0 ? publication_at(broker, number - 1) : NULL;
-}
-
-static struct lqn_consumer *consumer_at(const struct lqn_broker *broker, guint index)
-{
-	return &g_array_index(broker->consumers, struct lqn_consumer, index);
+	return number > 0 ? lqn_publication_at(broker, number - 1) : NULL;
 }
 
 static uint64_t bit_of(const struct lqn_consumer *consumer)
@@ -38,59 +26,14 @@ static uint64_t bit_of(const struct lqn_consumer *consumer)
 	return UINT64_C(1) << MIN(consumer->queue, 63);
 }
 
-/* ---- what it adds ---- */
-
-static int64_t added_by(const struct lqn_arc *published, const struct lqn_arc *delivered)
-{
-	return (int64_t) delivered->bytes - published->bytes;
-}
-
-/* Bytes by which most deliveries to a consumer are longer than what the broker worked on meanwhile. */
-static void learn_sizes(const struct lqn_broker *broker, struct lqn_consumer *consumer)
-{
-	struct { int64_t added; guint count; } sizes[SIZES_MAX];
-	guint n = 0, all = 0;
-
-	for (guint i = 0; i < broker->deliveries->len; i++) {
-		const struct lqn_delivery *it = &g_array_index(broker->deliveries, struct lqn_delivery, i);
-		const struct lqn_arc *context = lqn_delivery_context(it);
-		guint k = 0;
-
-		if (!context || lqn_broker_consumer(broker, it->delivered->callee) != consumer) {
-			continue;
-		}
-		all++;
-		for (; k < n && sizes[k].added != added_by(context, it->delivered); k++) {
-		}
-		if (k == n && n < SIZES_MAX) {
-			sizes[n].added = added_by(context, it->delivered);
-			sizes[n++].count = 0;
-		}
-		if (k < n) {
-			sizes[k].count++;
-		}
-	}
-	for (guint k = 0; k < n; k++) {
-		if (2 * sizes[k].count > all) {
-			consumer->added = sizes[k].added;
-		}
-	}
-}
-
 static bool fits(const struct lqn_consumer *consumer, const struct lqn_arc *published, const struct lqn_arc *delivered)
 {
-	return consumer->added == INT64_MIN || added_by(published, delivered) == consumer->added;
+	return consumer->added == INT64_MIN || lqn_added(published, delivered) == consumer->added;
 }
 
-/*
- * Whether the consumer may get it: it is none of its own, and of somebody whose messages it gets, if it is known whose these
- * are.
- */
 static bool is_for(const struct lqn_consumer *consumer, const struct lqn_arc *published)
 {
-	const char *name = lqn_invocation_service(published->caller);
-
-	return name != consumer->name && (g_hash_table_size(consumer->sources) == 0 || g_hash_table_contains(consumer->sources, name));
+	return lqn_consumer_gets(consumer, lqn_invocation_service(published->caller));
 }
 
 /* ---- by what programs tell ---- */
@@ -124,7 +67,7 @@ static GHashTable *index_senders(const struct lqn_broker *broker)
 	gpointer sent;
 
 	for (guint i = 0; i < broker->publications->len; i++) {
-		struct lqn_arc *arc = publication_at(broker, i)->arc;
+		struct lqn_arc *arc = lqn_publication_at(broker, i)->arc;
 
 		sent = g_hash_table_lookup(senders, lqn_final(arc->caller));
 		if (!sent) {
@@ -237,8 +180,8 @@ static struct lqn_publication *taken_in_one_go(const struct lqn_broker *broker, 
 		return context;
 	}
 	since = lqn_awake_since(last->actor, delivery->delivered->sent);
-	for (guint i = (guint) (context - publication_at(broker, 0)) + 1, looked = 0; i > 0 && looked < RUN_MAX; i--, looked++) {
-		struct lqn_publication *it = publication_at(broker, i - 1);
+	for (guint i = (guint) (context - lqn_publication_at(broker, 0)) + 1, looked = 0; i > 0 && looked < RUN_MAX; i--, looked++) {
+		struct lqn_publication *it = lqn_publication_at(broker, i - 1);
 		const struct lqn_invocation *taken = lqn_final(it->arc->callee);
 		int64_t replied = taken->replied > 0 ? taken->replied : INT64_MAX - 1;
 
@@ -258,15 +201,15 @@ static struct lqn_publication *taken_in_one_go(const struct lqn_broker *broker, 
 static struct lqn_publication *oldest(const struct lqn_broker *broker, const struct lqn_consumer *consumer,
 	const struct lqn_arc *delivered)
 {
-	struct lqn_consumer *queue = consumer_at(broker, consumer->queue);
+	struct lqn_consumer *queue = lqn_consumer_at(broker, consumer->queue);
 	guint n = broker->publications->len;
 
-	while (queue->next < n && ((publication_at(broker, queue->next)->delivered & bit_of(consumer)) ||
-			!is_for(queue, publication_at(broker, queue->next)->arc))) {
+	while (queue->next < n && ((lqn_publication_at(broker, queue->next)->delivered & bit_of(consumer)) ||
+			!is_for(queue, lqn_publication_at(broker, queue->next)->arc))) {
 		queue->next++;
 	}
 	for (guint i = queue->next; i < n && i - queue->next < WINDOW; i++) {
-		struct lqn_publication *it = publication_at(broker, i);
+		struct lqn_publication *it = lqn_publication_at(broker, i);
 
 		if (it->at > delivered->sent) {
 			break;
@@ -279,81 +222,14 @@ static struct lqn_publication *oldest(const struct lqn_broker *broker, const str
 	return NULL;
 }
 
-static bool same_sources(const struct lqn_consumer *a, const struct lqn_consumer *b)
-{
-	GHashTableIter iter;
-	gpointer name;
-
-	if (g_hash_table_size(a->sources) != g_hash_table_size(b->sources)) {
-		return false;
-	}
-	g_hash_table_iter_init(&iter, a->sources);
-	while (g_hash_table_iter_next(&iter, &name, NULL)) {
-		if (!g_hash_table_contains(b->sources, name)) {
-			return false;
-		}
-	}
-	return true;
-}
-
-/* Publications that have the size of some delivery from the queue, less what is added: others ask for something else. */
-static guint count_fitting(const struct lqn_broker *broker, guint queue, guint *deliveries)
-{
-	g_autoptr(GHashTable) sizes = g_hash_table_new(g_direct_hash, g_direct_equal);
-	bool any = false;
-	guint fitting = 0;
-
-	*deliveries = 0;
-	for (guint i = 0; i < broker->deliveries->len; i++) {
-		const struct lqn_arc *delivered = g_array_index(broker->deliveries, struct lqn_delivery, i).delivered;
-		const struct lqn_consumer *consumer = lqn_broker_consumer(broker, delivered->callee);
-
-		if (consumer->queue == queue) {
-			any |= consumer->added == INT64_MIN;
-			*deliveries += 1;
-			g_hash_table_add(sizes, GUINT_TO_POINTER((guint) (delivered->bytes - consumer->added)));
-		}
-	}
-	for (guint i = 0; i < broker->publications->len; i++) {
-		const struct lqn_arc *arc = publication_at(broker, i)->arc;
-
-		fitting += is_for(consumer_at(broker, queue), arc) && (any || g_hash_table_contains(sizes, GUINT_TO_POINTER(arc->bytes)));
-	}
-	return fitting;
-}
-
-/*
- * Who gets messages of the same services shares a queue, if there are about as many deliveries as publications that can be
- * theirs; else each has its own.
- */
-static void set_queues(struct lqn_broker *broker)
-{
-	for (guint i = 0; i < broker->consumers->len; i++) {
-		struct lqn_consumer *it = consumer_at(broker, i);
-
-		for (it->queue = 0; it->queue < i && !same_sources(it, consumer_at(broker, it->queue)); it->queue++) {
-		}
-	}
-	for (guint i = 0; i < broker->consumers->len; i++) {
-		guint deliveries = 0, fitting = consumer_at(broker, i)->queue == i ? count_fitting(broker, i, &deliveries) : 0;
-
-		if (consumer_at(broker, i)->queue != i || deliveries < SEVERAL * MAX(fitting, 1)) {
-			continue;
-		}
-		for (guint k = i; k < broker->consumers->len; k++) {
-			consumer_at(broker, k)->queue = consumer_at(broker, k)->queue == i ? k : consumer_at(broker, k)->queue;
-		}
-	}
-}
-
 static void forget_deliveries(struct lqn_broker *broker)
 {
 	for (guint i = 0; i < broker->publications->len; i++) {
-		publication_at(broker, i)->delivered = 0;
+		lqn_publication_at(broker, i)->delivered = 0;
 	}
 	for (guint i = 0; i < broker->consumers->len; i++) {
-		consumer_at(broker, i)->next = 0;
-		consumer_at(broker, i)->since = INT64_MIN;
+		lqn_consumer_at(broker, i)->next = 0;
+		lqn_consumer_at(broker, i)->since = INT64_MIN;
 	}
 }
 
@@ -427,11 +303,9 @@ void lqn_broker_join(const struct lqn_analysis *a, struct lqn_broker *broker)
 {
 	guint contexts, agreeing;
 
-	for (guint i = 0; i < broker->consumers->len; i++) {
-		learn_sizes(broker, consumer_at(broker, i));
-	}
+	lqn_broker_learn_sizes(broker);
 	join_told(a, broker);
-	set_queues(broker);
+	lqn_broker_learn_queues(broker);
 	join_all(broker, true, &contexts, &agreeing);
 	if (agreeing < AGREE * contexts && at_once(broker) >= AT_ONCE) {
 		/* what comes in goes out by rules of its own, as some to all and some in turn: order tells nothing */

@@ -8,12 +8,6 @@
 #include "path/path.h"
 #include "path/walk.h"
 
-static bool is_of(const struct lqn_delivery *delivery, const struct lqn_message_flow *flow)
-{
-	return lqn_invocation_service(delivery->published->caller) == flow->producer &&
-		lqn_invocation_service(delivery->delivered->caller) == flow->broker && lqn_invocation_service(delivery->delivered->callee) == flow->consumer;
-}
-
 static struct lqn_request_path *path_of(struct lqn_path_index *index, const struct lqn_delivery *delivery)
 {
 	const struct lqn_analysis *a = lqn_path_index_analysis(index);
@@ -67,20 +61,36 @@ static struct lqn_request_path *keep(struct lqn_path_index *index, struct lqn_pa
 	return path;
 }
 
+/* The deliveries of each flow of the model that are known to their ends: struct lqn_delivery, borrowed. */
+static GHashTable *group_deliveries(const struct lqn_build *build)
+{
+	GHashTable *groups = g_hash_table_new_full(lqn_message_flow_hash, lqn_message_flow_equal, NULL,
+		(GDestroyNotify) g_ptr_array_unref);
+
+	for (guint i = 0; i < build->model->messages->len; i++) {
+		g_hash_table_insert(groups, &g_array_index(build->model->messages, struct lqn_message_flow, i), g_ptr_array_new());
+	}
+	for (guint i = 0; i < build->deliveries->len; i++) {
+		struct lqn_delivery *it = &g_array_index(build->deliveries, struct lqn_delivery, i);
+		const struct lqn_delivery_times at = lqn_delivery_times(it);
+		struct lqn_message_flow flow = lqn_delivery_flow(it);
+		GPtrArray *group = g_hash_table_lookup(groups, &flow);
+
+		if (group && lqn_is_known(build->a, at.published, at.done)) {
+			g_ptr_array_add(group, it);
+		}
+	}
+	return groups;
+}
+
 void lqn_path_messages(struct lqn_path_index *index, const struct lqn_build *build, struct lqn_path_report *report)
 {
+	g_autoptr(GHashTable) groups = group_deliveries(build);
+
 	for (guint i = 0; i < build->model->messages->len; i++) {
 		struct lqn_path_message message = { .flow = g_array_index(build->model->messages, struct lqn_message_flow, i) };
-		g_autoptr(GPtrArray) mine = g_ptr_array_new();
+		GPtrArray *mine = g_hash_table_lookup(groups, &message.flow);
 
-		for (guint k = 0; k < build->deliveries->len; k++) {
-			struct lqn_delivery *it = &g_array_index(build->deliveries, struct lqn_delivery, k);
-			const struct lqn_delivery_times at = lqn_delivery_times(it);
-
-			if (is_of(it, &message.flow) && lqn_is_known(build->a, at.published, at.done)) {
-				g_ptr_array_add(mine, it);
-			}
-		}
 		if (mine->len > 0) {
 			g_ptr_array_sort(mine, by_latency);
 			message.typical = keep(index, report, mine->pdata[mine->len / 2]);
