@@ -103,8 +103,8 @@ static uint64_t predecessor(const struct lqn_cpu *cpu, const struct lqn_thread *
 	return before && before != thread ? before->key : 0;
 }
 
-/* `cpu`: the one that it comes back to; NULL: it does not. */
-static void emit_wait(struct lqn_causal *c, const struct lqn_cpu *cpu, struct lqn_thread *thread,
+/* `cpu`: the one that it comes back to; NULL: it does not. Returns what it is charged with of its way back, ns. */
+static int64_t emit_wait(struct lqn_causal *c, const struct lqn_cpu *cpu, struct lqn_thread *thread,
 	int64_t end, bool open)
 {
 	const struct lqn_waker *wake = &thread->wake;
@@ -143,6 +143,7 @@ static void emit_wait(struct lqn_causal *c, const struct lqn_cpu *cpu, struct lq
 	}
 	lqn_causal_emit(c, &ev);
 	thread->cpu_ns += ev.wait.charged;
+	return ev.wait.charged;
 }
 
 /* `cpu` as for emit_wait(). */
@@ -180,7 +181,7 @@ static void count_disk(struct lqn_thread *thread, int64_t end)
 	}
 }
 
-static void leave(struct lqn_causal *c, const struct lqn_cpu *cpu, struct lqn_thread *thread, const struct lqn_record *rec)
+static void leave(struct lqn_causal *c, struct lqn_thread *thread, const struct lqn_record *rec)
 {
 	uint32_t reason = lqn_prev_state(rec->sw.prev_state, c->release);
 	struct lqn_thread *next =
@@ -192,7 +193,6 @@ static void leave(struct lqn_causal *c, const struct lqn_cpu *cpu, struct lqn_th
 		thread->by = next ? next->key : (uint64_t) (uint32_t) rec->sw.next_tid;
 		thread->idle_at = lqn_host_idle_at(&c->host, rec->ts);
 		thread->early.ts = -1;
-		thread->cpu_ns -= next ? charged(cpu, next, rec->ts) : 0;
 		return;
 	}
 	if (reason == 16 || thread->exited) {
@@ -238,12 +238,18 @@ static bool was_lost(struct lqn_thread *thread)
 	return true;
 }
 
-static void enter(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thread *thread, int64_t ts)
+/* `put_off`: who has left the CPU for it and wants to go on; NULL: nobody. */
+static void enter(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thread *thread, struct lqn_thread *put_off, int64_t ts)
 {
+	int64_t charged;
+
 	switch (thread->state) {
 	case LQN_THREAD_BLOCKED:
 		count_disk(thread, ts);
-		emit_wait(c, cpu, thread, ts, false);
+		charged = emit_wait(c, cpu, thread, ts, false);
+		if (put_off) {
+			put_off->cpu_ns -= charged;
+		}
 		break;
 	case LQN_THREAD_RUNNABLE:
 		emit_preempted(c, cpu, thread, ts);
@@ -326,7 +332,7 @@ void lqn_causal_resync(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thr
 	set_current(c, cpu, thread, true, since);
 	if (thread) {
 		lqn_causal_announce(c, thread, NULL);
-		enter(c, cpu, thread, since);
+		enter(c, cpu, thread, NULL, since);
 	}
 }
 
@@ -348,7 +354,7 @@ void lqn_step_switch(struct lqn_step *step)
 	cpu->raised = 0;
 	if (step->thread) {
 		lqn_causal_announce(c, step->thread, rec->sw.prev_comm);
-		leave(c, cpu, step->thread, rec);
+		leave(c, step->thread, rec);
 	}
 	if (rec->sw.next_tid > 0) {
 		next = lqn_host_thread(&c->host, rec->sw.next_tid);
@@ -369,7 +375,7 @@ void lqn_step_switch(struct lqn_step *step)
 	}
 	/* the idle clock stands at the switch before the CPU's own idleness changes */
 	if (next) {
-		enter(c, cpu, next, rec->ts);
+		enter(c, cpu, next, step->thread && step->thread->state == LQN_THREAD_RUNNABLE ? step->thread : NULL, rec->ts);
 	}
 	set_current(c, cpu, next, true, rec->ts);
 }

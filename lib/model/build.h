@@ -28,10 +28,18 @@ struct lqn_taken {
 	bool partial;				/* and had it before, nobody knows how long */
 };
 
+/* How an invocation is begun. */
+enum lqn_asked {
+	LQN_ASKED_BY_NOBODY,		/* a cycle of a client */
+	LQN_ASKED_SYNC,
+	LQN_ASKED_ASYNC,
+	LQN_ASKED_KINDS
+};
+
 /* Invocations that become one entry. */
 struct lqn_cluster {
 	struct lqn_service *service;
-	const char *kind;		/* `cycle`, `sync`, `async` */
+	enum lqn_asked asked;		/* how they are begun */
 	const char *operation;		/* name of its spans; NULL: not told */
 	GPtrArray *members;		/* struct lqn_invocation, begun in the window */
 	GHashTable *shape;		/* what one calls and which locks it takes -> double *, per invocation; owned */

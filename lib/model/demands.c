@@ -289,7 +289,7 @@ static void bound_threads(struct lqn_service *service)
 	for (guint i = 0; i < service->clusters->len; i++) {
 		const struct lqn_cluster *cluster = service->clusters->pdata[i];
 
-		asynchronous |= cluster->entry && cluster->kind == g_intern_static_string("async");
+		asynchronous |= cluster->entry && cluster->asked == LQN_ASKED_ASYNC;
 		second_phase |= cluster->entry && cluster->entry->has_phase2;
 	}
 	if (asynchronous || second_phase) {

@@ -16,15 +16,22 @@
 #define LOCK_SHARE 0.02		/* share of invocations that wait for a lock, from which on they use it */
 #define DEPTH_MAX 32
 
-static const char *kind_of(const struct lqn_invocation *it)
+static const char *const asked_names[LQN_ASKED_KINDS] = {
+	[LQN_ASKED_BY_NOBODY] = "cycle",
+	[LQN_ASKED_SYNC] = "sync",
+	[LQN_ASKED_ASYNC] = "async",
+};
+
+static enum lqn_asked asked(const struct lqn_invocation *it)
 {
-	return !it->request ? "cycle" : it->request->kind == LQN_ASYNC ? "async" : "sync";
+	return !it->request ? LQN_ASKED_BY_NOBODY : it->request->kind == LQN_ASYNC ? LQN_ASKED_ASYNC : LQN_ASKED_SYNC;
 }
 
 /* What a path is made of: one step more than the caller's. */
 struct step {
 	const char *path;	/* of the caller; NULL: a root, or a call within a service */
-	const char *service, *kind;
+	const char *service;
+	enum lqn_asked asked;
 	unsigned host;
 };
 
@@ -32,19 +39,19 @@ static guint hash_step(gconstpointer key)
 {
 	const struct step *s = key;
 
-	return g_direct_hash(s->path) * 31 ^ g_direct_hash(s->service) * 7 ^ g_direct_hash(s->kind) ^ s->host;
+	return g_direct_hash(s->path) * 31 ^ g_direct_hash(s->service) * 7 ^ (guint) s->asked * 5 ^ s->host;
 }
 
 static gboolean equal_step(gconstpointer a, gconstpointer b)
 {
 	const struct step *x = a, *y = b;
 
-	return x->path == y->path && x->service == y->service && x->kind == y->kind && x->host == y->host;
+	return x->path == y->path && x->service == y->service && x->asked == y->asked && x->host == y->host;
 }
 
 static const char *path_of(struct lqn_build *build, struct lqn_invocation *it, int depth)
 {
-	struct step step = { NULL, lqn_service_name(it->actor), kind_of(it), it->actor->host->number };
+	struct step step = { NULL, lqn_service_name(it->actor), asked(it), it->actor->host->number };
 
 	if (it->path) {
 		return it->path;
@@ -59,7 +66,7 @@ static const char *path_of(struct lqn_build *build, struct lqn_invocation *it, i
 	it->path = g_hash_table_lookup(build->steps, &step);
 	if (!it->path) {
 		g_autofree char *path = g_strdup_printf("%s%s%s@%u:%s", step.path ? step.path : "", step.path ? ">" : "",
-			step.service, step.host, step.kind);
+			step.service, step.host, asked_names[step.asked]);
 
 		it->path = g_intern_string(path);
 		g_hash_table_insert(build->steps, g_memdup2(&step, sizeof(step)), (gpointer) it->path);
@@ -71,13 +78,14 @@ static const char *path_of(struct lqn_build *build, struct lqn_invocation *it, i
 static const char *group_of(struct lqn_build *build, struct lqn_invocation *it)
 {
 	if (build->a->entries == LQN_ENTRIES_TASK) {
-		g_autofree char *key = g_strdup_printf("%s@%u:%s", lqn_service_name(it->actor), it->actor->host->number, kind_of(it));
+		g_autofree char *key = g_strdup_printf("%s@%u:%s", lqn_service_name(it->actor), it->actor->host->number,
+			asked_names[asked(it)]);
 
 		return g_intern_string(key);
 	}
 	if (build->a->entries == LQN_ENTRIES_OPERATION && it->operation && it->request) {
 		g_autofree char *key = g_strdup_printf("%s@%u=%s:%s", lqn_service_name(it->actor), it->actor->host->number,
-			it->operation, kind_of(it));
+			it->operation, asked_names[asked(it)]);
 
 		return g_intern_string(key);
 	}
@@ -178,7 +186,8 @@ static bool alike(const struct lqn_cluster *cluster, GHashTable *shape, double d
 }
 
 struct group {			/* invocations of one operation, or with one path of callers */
-	const char *path, *kind;
+	const char *path;
+	enum lqn_asked asked;
 	const char *operation;	/* NULL: not told */
 	GPtrArray *members;
 };
@@ -214,7 +223,7 @@ static GPtrArray *group_by_path(struct lqn_build *build, const struct lqn_servic
 		if (!group) {
 			group = g_new0(struct group, 1);
 			group->path = path;
-			group->kind = kind_of(it);
+			group->asked = asked(it);
 			group->operation = it->request && build->a->entries == LQN_ENTRIES_OPERATION ? it->operation : NULL;
 			group->members = g_ptr_array_new();
 			g_hash_table_insert(by_path, (gpointer) path, group);
@@ -226,12 +235,12 @@ static GPtrArray *group_by_path(struct lqn_build *build, const struct lqn_servic
 	return groups;
 }
 
-static struct lqn_cluster *cluster_new(struct lqn_service *service, const char *kind)
+static struct lqn_cluster *cluster_new(struct lqn_service *service, enum lqn_asked how)
 {
 	struct lqn_cluster *cluster = g_new0(struct lqn_cluster, 1);
 
 	cluster->service = service;
-	cluster->kind = kind;
+	cluster->asked = how;
 	cluster->members = g_ptr_array_new();
 	cluster->locks = g_array_new(FALSE, FALSE, sizeof(struct lqn_lock_use));
 	g_ptr_array_add(service->clusters, cluster);
@@ -241,18 +250,19 @@ static struct lqn_cluster *cluster_new(struct lqn_service *service, const char *
 static void split(struct lqn_build *build, struct lqn_service *service)
 {
 	g_autoptr(GPtrArray) groups = group_by_path(build, service);
+	double total[LQN_ASKED_KINDS] = { 0 };
 
+	for (guint i = 0; i < groups->len; i++) {
+		const struct group *group = groups->pdata[i];
+
+		total[group->asked] += group->members->len;
+	}
 	for (guint i = 0; i < groups->len; i++) {
 		struct group *group = groups->pdata[i];
 		GHashTable *shape = shape_of(group->members);
 		struct lqn_cluster *found = NULL;
-		double demand = 0, total = 0;
+		double demand = 0;
 
-		for (guint k = 0; k < groups->len; k++) {
-			const struct group *other = groups->pdata[k];
-
-			total += other->kind == group->kind ? other->members->len : 0;
-		}
 		for (guint k = 0; k < group->members->len; k++) {
 			demand += demand_of(group->members->pdata[k]);
 		}
@@ -260,14 +270,14 @@ static void split(struct lqn_build *build, struct lqn_service *service)
 		for (guint k = 0; k < service->clusters->len && !found; k++) {
 			struct lqn_cluster *cluster = service->clusters->pdata[k];
 
-			if (cluster->kind == group->kind && cluster->operation == group->operation && (service->root ||
-					(!build->a->clutter && group->members->len < SMALL_PATH * total) ||
+			if (cluster->asked == group->asked && cluster->operation == group->operation && (service->root ||
+					(!build->a->clutter && group->members->len < SMALL_PATH * total[group->asked]) ||
 					(build->a->entries != LQN_ENTRIES_CALLERS && alike(cluster, shape, demand)))) {
 				found = cluster;
 			}
 		}
 		if (!found) {
-			found = cluster_new(service, group->kind);
+			found = cluster_new(service, group->asked);
 			found->operation = group->operation;
 			found->shape = g_hash_table_ref(shape);
 			found->demand = demand;
@@ -313,7 +323,7 @@ void lqn_build_entries(struct lqn_build *build)
 				continue;
 			}
 			wanted = g_strdup_printf("%s_%s", service->task->name,
-				cluster->operation ? cluster->operation : cluster->kind);
+				cluster->operation ? cluster->operation : asked_names[cluster->asked]);
 			cluster->entry = lqn_task_add_entry(service->task, lqn_build_name(build, wanted));
 		}
 	}

@@ -179,8 +179,8 @@ static void make_loop(struct lqn_build *build, struct lqn_service *service)
 
 		if (cluster->entry) {
 			move_entry(build, cluster, loop);
-			asynchronous |= cluster->kind == g_intern_static_string("async");
-			synchronous |= cluster->kind != g_intern_static_string("async");
+			asynchronous |= cluster->asked == LQN_ASKED_ASYNC;
+			synchronous |= cluster->asked != LQN_ASKED_ASYNC;
 			second_phase |= cluster->entry->has_phase2;
 		}
 	}
