@@ -66,6 +66,8 @@ struct lqn_model *talk_finish(struct talk *talk, const struct lqn_options *optio
 struct lqn_task *talk_task(const struct lqn_model *model, const char *name);
 /* Its only entry. */
 struct lqn_entry *talk_entry(const struct lqn_model *model, const char *task);
+/* A figure of the model is what was asked for, but for some steps, a microsecond each. */
+#define near(got, want) ck_assert_double_eq_tol((got), (want), 0.03 * (want) + 1e-6)
 /* Mean calls from one entry to another, over both phases; 0: none. */
 double talk_calls(const struct lqn_entry *entry, const struct lqn_entry *dest, enum lqn_call_kind kind);
 

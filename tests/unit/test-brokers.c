@@ -84,7 +84,7 @@ static const struct lqn_message_flow *flow(guint n)
 	return &g_array_index(model->messages, struct lqn_message_flow, n);
 }
 
-static void near(double value, double us)
+static void near_us(double value, double us)
 {
 	ck_assert_msg(value > us * 1e-6 - 3e-6 && value < us * 1e-6 + 3e-6, "%g us, expected %g", value * 1e6, us);
 }
@@ -116,9 +116,9 @@ START_TEST(what_is_passed_on_in_one_go_is_known_by_its_context)
 	ck_assert_uint_eq(it->joined[LQN_JOINED_CONTEXT], MESSAGES - 1);	/* the last one ends the window */
 	ck_assert_uint_eq(it->apart, 0);
 	ck_assert_double_eq(it->stored, 0);
-	near(it->in_broker, 43);
-	near(it->p50, 43);
-	near(it->service, 22);
+	near_us(it->in_broker, 43);
+	near_us(it->p50, 43);
+	near_us(it->service, 22);
 	done();
 }
 END_TEST
@@ -177,14 +177,14 @@ START_TEST(what_lay_in_a_broker_is_known_by_order_and_size)
 	ck_assert_uint_eq(it->joined[LQN_JOINED_CONTEXT], MESSAGES - 1);
 	ck_assert_uint_eq(it->joined[LQN_JOINED_ORDER], MESSAGES / 5);
 	ck_assert_uint_eq(it->apart, 0);
-	near(it->stored, 103.0 / 6);
+	near_us(it->stored, 103.0 / 6);
 	message = &g_array_index(paths->messages, struct lqn_path_message, 0);
 	for (guint i = 0; i < message->slowest->pieces->len; i++) {
 		const struct lqn_path_piece *piece = &g_array_index(message->slowest->pieces, struct lqn_path_piece, i);
 
 		stored += piece->kind == LQN_PATH_BROKER ? piece->end - piece->begin : 0;
 	}
-	near((double) stored / 1e9, 103);
+	near_us((double) stored / 1e9, 103);
 	done();
 }
 END_TEST
@@ -418,7 +418,7 @@ START_TEST(who_fetches_has_what_is_published_since)
 	ck_assert_uint_eq(it->joined[LQN_JOINED_ORDER] + it->apart, 0);
 	ck_assert_double_eq(it->stored, 0);
 	ck_assert_int_eq(talk_task(model, "consumer")->kind, LQN_TASK_SERVER);
-	near(talk_entry(model, "consumer")->phase[0].demand, 46);
+	near_us(talk_entry(model, "consumer")->phase[0].demand, 46);
 	ck_assert_int_eq(talk_task(model, "producer")->kind, LQN_TASK_CLIENT);
 	done();
 }
@@ -451,7 +451,7 @@ START_TEST(what_lay_there_is_had_by_who_asks_next)
 	}
 	ck_assert_uint_ge(contexts, MESSAGES - 1);
 	ck_assert_uint_ge(orders, MESSAGES - 1);
-	near(flow(0)->stored, 151.0 / 2);
+	near_us(flow(0)->stored, 151.0 / 2);
 	/* the broker passes on as much as it takes, and nobody calls because he has asked for more */
 	ck_assert_double_eq_tol(talk_calls(talk_entry(model, "broker"), talk_entry(model, "consumer"), LQN_ASYNC), 1, 0.05);
 	ck_assert_uint_eq(talk_entry(model, "consumer")->phase[0].calls->len, 0);
@@ -529,8 +529,8 @@ START_TEST(who_waits_for_what_comes_of_his_message_is_answered)
 	ck_assert_int_eq(talk_task(model, "consumer")->kind, LQN_TASK_SERVER);
 	path = through_broker();
 	ck_assert_ptr_nonnull(path);
-	near((double) time_on(path, LQN_PATH_BROKER, "broker") / 1e9, 87);
-	near((double) time_on(path, LQN_PATH_CPU, "consumer") / 1e9, 60);
+	near_us((double) time_on(path, LQN_PATH_BROKER, "broker") / 1e9, 87);
+	near_us((double) time_on(path, LQN_PATH_CPU, "consumer") / 1e9, 60);
 	done();
 }
 END_TEST

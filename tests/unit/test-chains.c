@@ -10,11 +10,6 @@ enum { CLIENT = 1, WEB = 3, DB = 4, LOGGER = 5, CLIENT_2 = 6 };	/* thread 2 make
 static struct talk t;
 static struct lqn_model *model;
 
-static void near(double got, double want)
-{
-	ck_assert_double_eq_tol(got, want, want * 0.03 + 1e-7);
-}
-
 static void leave(int thread)
 {
 	feed(t.feed, "%ld c%d sw %d>0 S", t.now, thread, thread);

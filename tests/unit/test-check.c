@@ -15,7 +15,7 @@ static struct lqn_processor *cpu;
 static struct lqn_task *client, *web, *db;
 static struct lqn_entry *cycle, *get, *query;
 
-static void near(double got, double want)
+static void same(double got, double want)
 {
 	ck_assert_double_eq_tol(got, want, 1e-9 + 1e-6 * want);
 }
@@ -68,9 +68,9 @@ START_TEST(laws_hold_where_nothing_is_missing)
 {
 	make();
 	check();
-	near(model->checks->little.deviation, 0);
-	near(model->checks->flow.deviation, 0);
-	near(model->checks->utilization.deviation, 0);
+	same(model->checks->little.deviation, 0);
+	same(model->checks->flow.deviation, 0);
+	same(model->checks->utilization.deviation, 0);
 	lqn_model_free(model);
 }
 END_TEST
@@ -84,11 +84,11 @@ START_TEST(laws_tell_where_most_is_missing)
 	query->throughput = 25;			/* of which web asks for 20 */
 	cpu->utilization = 0.5;			/* 0.1 + 0.2 + 25 × 0.005 are 0.425 */
 	checks = check();
-	near(checks->little.deviation, 0.05);
+	same(checks->little.deviation, 0.05);
 	ck_assert_str_eq(checks->little.where, "client");
-	near(checks->flow.deviation, 0.2);
+	same(checks->flow.deviation, 0.2);
 	ck_assert_str_eq(checks->flow.where, "query");
-	near(checks->utilization.deviation, 0.15);
+	same(checks->utilization.deviation, 0.15);
 	lqn_model_free(model);
 }
 END_TEST
@@ -102,24 +102,24 @@ START_TEST(bounds_and_saturation_are_those_of_the_largest_demand)
 	checks = check();
 	bounds = &g_array_index(checks->bounds, struct lqn_class_bounds, 0);
 	/* 10 + 20 + 2 × 15 ms */
-	near(bounds->alone, 0.060);
-	near(bounds->response, 0.060);
-	near(bounds->throughput, 4 / 0.36);
+	same(bounds->alone, 0.060);
+	same(bounds->response, 0.060);
+	same(bounds->throughput, 4 / 0.36);
 	/* db holds its thread for 30 ms a cycle: 33 cycles a second are all it can */
 	ck_assert_str_eq(resource(checks, 0)->name, "db");
-	near(resource(checks, 0)->busy, 0.3);
-	near(resource(checks, 0)->growth, 1 / 0.3);
-	near(checks->clients_at_saturation, 0.36 / 0.030);
+	same(resource(checks, 0)->busy, 0.3);
+	same(resource(checks, 0)->growth, 1 / 0.3);
+	same(checks->clients_at_saturation, 0.36 / 0.030);
 	/* the processor 40 of 2000 ms, web 50 of 3000 */
 	ck_assert_str_eq(resource(checks, 1)->name, "cpu");
-	near(resource(checks, 1)->growth, 5);
+	same(resource(checks, 1)->growth, 5);
 	ck_assert_str_eq(resource(checks, 2)->name, "web");
-	near(resource(checks, 2)->growth, 6);
+	same(resource(checks, 2)->growth, 6);
 	/* with many clients the largest demand decides */
 	client->multiplicity = 40;
 	bounds = &g_array_index(check()->bounds, struct lqn_class_bounds, 0);
-	near(bounds->throughput, 1 / 0.030);
-	near(bounds->response, 40 * 0.030 - 0.3);
+	same(bounds->throughput, 1 / 0.030);
+	same(bounds->response, 40 * 0.030 - 0.3);
 	lqn_model_free(model);
 }
 END_TEST
@@ -135,9 +135,9 @@ START_TEST(background_leaves_less_of_a_processor)
 	background->throughput = 1400;
 	cpu->utilization = 1.8;
 	checks = check();
-	near(checks->utilization.deviation, 0);
+	same(checks->utilization.deviation, 0);
 	ck_assert_str_eq(resource(checks, 0)->name, "cpu");
-	near(resource(checks, 0)->growth, 0.6 / 0.4);
+	same(resource(checks, 0)->growth, 0.6 / 0.4);
 	lqn_model_free(model);
 }
 END_TEST
@@ -154,11 +154,11 @@ START_TEST(second_phases_and_forwarded_work_hold_whom_they_hold)
 	query->phase[1].demand = 0.040;
 	query->throughput = 10;
 	checks = check();
-	near(g_array_index(checks->bounds, struct lqn_class_bounds, 0).alone, 0.010 + 0.020 + 0.015);
+	same(g_array_index(checks->bounds, struct lqn_class_bounds, 0).alone, 0.010 + 0.020 + 0.015);
 	ck_assert_str_eq(resource(checks, 0)->name, "db");
-	near(resource(checks, 0)->busy, 0.55);
+	same(resource(checks, 0)->busy, 0.55);
 	ck_assert_str_eq(resource(checks, 2)->name, "web");
-	near(resource(checks, 2)->busy, 0.2);
+	same(resource(checks, 2)->busy, 0.2);
 	lqn_model_free(model);
 }
 END_TEST
@@ -367,8 +367,8 @@ START_TEST(what_a_solver_predicts_stands_beside_what_was_measured)
 
 		ck_assert_str_eq(value->name, wanted[i].name);
 		ck_assert_int_eq(value->what, wanted[i].what);
-		near(value->measured, wanted[i].measured);
-		near(value->predicted, wanted[i].predicted);
+		same(value->measured, wanted[i].measured);
+		same(value->predicted, wanted[i].predicted);
 	}
 	lqn_prediction_free(prediction);
 	prediction = lqn_solve_read(model, RESULT("false"), strlen(RESULT("false")), &error);

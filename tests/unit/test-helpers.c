@@ -11,11 +11,6 @@ enum { ITEM = 640, DONE = 704 };		/* words: where the helper waits for work, whe
 static struct talk t;
 static struct lqn_model *model;
 
-static void near(double got, double want)
-{
-	ck_assert_double_eq_tol(got, want, want * 0.05 + 1e-7);
-}
-
 /* A client, a server with a helper that has a connection to a backend, all idle. */
 static void start(void)
 {

@@ -15,11 +15,6 @@ enum { CLIENT = 1, FRONT = 2, BACK = 3, OTHER = 4, WORKER = 5, PARENT = 9, FIRST
 static struct talk t;
 static struct lqn_model *model;
 
-static void near(double got, double want)
-{
-	ck_assert_double_eq_tol(got, want, want * 0.03 + 1e-7);
-}
-
 /* A process of one thread that begins now, and is called so. */
 static void begin(int thread, const char *name)
 {

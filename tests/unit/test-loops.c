@@ -12,11 +12,6 @@ static struct talk t;
 static int gone;		/* of them, so many */
 static struct lqn_model *model;
 
-static void near(double got, double want)
-{
-	ck_assert_double_eq_tol(got, want, want * 0.05 + 1e-7);
-}
-
 /* Two clients of a loop, which has a connection to each of two backends. */
 static void start(void)
 {

@@ -13,11 +13,6 @@ enum { CLIENT = 1, WEB = 2, DB = 3, OTHER = 4 };
 static struct talk t;
 static struct lqn_model *model;
 
-static void near(double got, double want)
-{
-	ck_assert_double_eq_tol(got, want, want * 0.02 + 1e-7);
-}
-
 static void done(void)
 {
 	lqn_model_free(model);

@@ -80,11 +80,6 @@ static struct lqn_model *finish(int64_t ts)
 	return model;
 }
 
-static void near(double got, double want)
-{
-	ck_assert_double_eq_tol(got, want, want * 0.03 + 1e-7);
-}
-
 START_TEST(clients_that_are_not_traced_think_between_answers_and_requests)
 {
 	struct lqn_model *model;

@@ -10,11 +10,6 @@ enum { CLIENT = 1, SERVER = 2 };
 static struct talk t;
 static struct lqn_model *model;
 
-static void near(double got, double want)
-{
-	ck_assert_double_eq_tol(got, want, want * 0.05 + 1e-7);
-}
-
 /* A send that wakes nobody, or a receive that need not wait; a microsecond each. */
 static void quick(int thread, const char *call, int fd)
 {

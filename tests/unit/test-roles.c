@@ -14,11 +14,6 @@ static struct talk t;
 static struct lqn_model *model;
 static int skb;
 
-static void near(double got, double want)
-{
-	ck_assert_double_eq_tol(got, want, want * 0.02 + 1e-7);
-}
-
 static void start(void)
 {
 	talk_start(&t);

@@ -12,11 +12,6 @@ enum { CLIENT = 1, SERVER = 2, CLIENT_2 = 3, CONSUMER = 4, CHILD = 5, CHILD_2 = 
 static struct talk t;
 static struct lqn_model *model;
 
-static void near(double got, double want)
-{
-	ck_assert_double_eq_tol(got, want, want * 0.03 + 1e-7);
-}
-
 static void start(void)
 {
 	talk_start(&t);

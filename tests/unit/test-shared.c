@@ -14,11 +14,6 @@ enum { CLIENT = 1, SERVER = 2, CLIENT_2 = 4, WORKER_2 = 6, CLIENT_3 = 8, WORKER_
 static struct talk t;
 static struct lqn_model *model;
 
-static void near(double got, double want)
-{
-	ck_assert_double_eq_tol(got, want, want * 0.03 + 1e-7);
-}
-
 /* The lock that is held for the longest; NULL: there is none. `least`: s that it is held for at least. */
 static struct lqn_task *longest_lock(double least)
 {

@@ -16,11 +16,6 @@ static void done(void)
 	lqn_model_free(model);
 }
 
-static void near(double got, double want)
-{
-	ck_assert_double_eq_tol(got, want, want * 0.02 + 1e-7);
-}
-
 /* Only to sleep and to wake up again; talk_sleep() does both. */
 static void doze(int thread)
 {
