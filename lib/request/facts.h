@@ -153,6 +153,9 @@ struct lqn_unit {			/* a process */
 	uint64_t sends, asks;		/* of which came after a sleep, not after a message */
 	/* times its threads left work that waits for an answer; requests that had to wait until such an answer came */
 	uint64_t took_up, put_off;
+	/* of apart.c: answers sent by the thread that had received the last message before, its CPU time in between; by others */
+	uint64_t answers, answers_by_others;
+	int64_t answers_cpu;
 	int distance;			/* from the clients, in messages */
 	GPtrArray *unclaimed;		/* struct lqn_arc to it, borrowed, by whom served is not known; owned; NULL: none (futexes.c) */
 	bool needed;			/* of forget.c */
@@ -190,6 +193,9 @@ struct lqn_actor {
 	bool polled;
 	int64_t waited, heard_at, told_at, heard_after;
 	uint64_t heard_on;
+	/* of apart.c: its last wait, by its CPU clock, too; when it last sent something, or woke somebody through a word */
+	int64_t wait_begin, wait_cpu, acted_at;
+	uint8_t wait_call;
 	struct lqn_end *asked_on;	/* where it last received of what accepted; NULL: nowhere */
 	bool timed;			/* a timer has ended its wait for descriptors, and nothing has come since */
 	uint64_t asked_at;		/* the epoll descriptor at which it last waited for a request; 0: at none */
@@ -251,6 +257,7 @@ struct lqn_party {			/* a host */
 	GHashTable *directions;		/* pairs of services: the first asks the second */
 	GHashTable *answers;		/* pairs of services: the first has woken the second with an answer */
 	GHashTable *fetch_kinds;	/* of fetch.c */
+	GHashTable *apart_kinds;	/* of apart.c */
 	GArray *cpus;			/* struct lqn_cpu_use; owned */
 	GHashTable *interrupts;		/* number -> name, interned */
 	GArray *arrivals;		/* struct lqn_packet, by number; owned */

@@ -236,7 +236,7 @@ static void hand_to(struct lqn_actor *actor, struct lqn_actor *worker, uint64_t 
 
 	lqn_helper_woken(actor, worker, word);
 	if (worker->current || !current || current->tail_of || !current->request || !current->conn ||
-			!lqn_end_is_one_way(current->conn)) {
+			!(lqn_end_is_one_way(current->conn) || lqn_is_apart(current->conn))) {
 		return;
 	}
 	lqn_charge(actor, ev->futex_wake.cpu_end, ev->futex_wake.end);

@@ -8,11 +8,20 @@
 struct lqn_note {				/* a message under way */
 	struct lqn_note *next, *prev;
 	uint64_t seq;
+	uint32_t bytes;
 	struct lqn_arc *arc;			/* the request that it is */
 	struct lqn_invocation *reply_of;	/* the invocation that it answers */
 	bool more;				/* of an answer that has begun before */
 	bool begun;				/* a part of it has been received */
 	struct lqn_invocation *caller;		/* queues: who gets the answer */
+};
+
+/* Of apart.c: the last message that was received at an end; at one that asks, the first that was sent since an answer. seq = 0: none. */
+struct lqn_turn {
+	uint64_t seq, by;			/* by: the thread's key */
+	int64_t at, cpu;			/* when that had been received, and its CPU clock then */
+	uint32_t bytes, head;			/* head: of which were read by themselves first; 0: all of it in one go */
+	bool first;				/* it came after an answer */
 };
 
 #define LQN_READERS_MAX 256
@@ -33,6 +42,8 @@ struct lqn_end {
 	uint32_t asked_bytes;
 	uint64_t asked_by;
 	int64_t asked_at, sent_at;
+	struct lqn_turn turn;
+	uint32_t took_bytes;			/* of the last message that was received here */
 	bool shared;			/* several threads use it */
 	struct lqn_actor *user;		/* the first who sent or received here; NULL: nobody */
 	int64_t first_send;		/* INT64_MAX: none */
@@ -183,6 +194,13 @@ bool lqn_got_lock(struct lqn_actor *actor, struct lqn_word *word, const struct l
 void lqn_gave_lock(struct lqn_analysis *analysis, struct lqn_actor *actor, struct lqn_word *word, const struct lqn_event *ev);
 /* Notes the wait in what the thread works on; `again`: what lqn_got_lock() has returned. */
 void lqn_waited_for_lock(struct lqn_actor *actor, uint64_t word, bool again, const struct lqn_event *ev);
+
+/* ---- apart.c: messages that come one after the other without an answer; what comes is counted on the way in ---- */
+GHashTable *lqn_apart_kinds_new(void);
+void lqn_apart_count_receive(const struct lqn_actor *actor, struct lqn_end *end, const struct lqn_event *ev, const struct lqn_actor *sender);
+void lqn_apart_count_send(struct lqn_actor *actor, struct lqn_end *end, const struct lqn_event *ev);
+/* True if the last request that was received at the end is one by itself: what comes before an answer is none of it. */
+bool lqn_is_apart(const struct lqn_end *end);
 
 /* ---- forget-parties.c ---- */
 /* What is not kept goes; bytes of what is over and stays. */

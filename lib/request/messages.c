@@ -393,6 +393,7 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 	struct lqn_actor *actor = lqn_party_actor(host, ev->send.thread);
 	struct lqn_end *into = lqn_party_end(host, ev->send.object), *end = lqn_end_real(into), *to = target(end);
 	struct lqn_invocation *current;
+	struct lqn_note *note;
 	struct lqn_arc *arc;
 	bool stream, two_way, queued;
 	struct lqn_invocation *fetch = NULL;
@@ -457,7 +458,9 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 		lqn_fetch_answered(actor, fetch, arc);
 	}
 	current->last_send = end;
-	lqn_note_add(into, ev->send.seq)->arc = arc;
+	note = lqn_note_add(into, ev->send.seq);
+	note->arc = arc;
+	note->bytes = (uint32_t) CLAMP(ev->send.bytes, 0, UINT32_MAX);
 	if (stream && end->role != LQN_ROLE_SERVER) {
 		lqn_fetch_sent(actor, to, arc, ev);
 	}

@@ -196,6 +196,7 @@ static void count_word_wake(struct lqn_party *host, const struct lqn_event *ev, 
 	struct lqn_word *word = lqn_party_word(host, ev->futex_wake.object);
 
 	used_between(word, ev->futex_wake.begin, ev->futex_wake.end);
+	actor->acted_at = ev->futex_wake.begin;
 	if (ev->futex_wake.index == 0) {
 		struct lqn_word_use *use = word_use(word, actor);
 
@@ -237,7 +238,9 @@ static void count_send(struct lqn_party *host, const struct lqn_event *ev)
 	end->prompt += actor->asked_on == end || actor->timed;
 	end->first_send = MIN(end->first_send, ev->send.begin);
 	use_end(end, actor);
+	lqn_apart_count_send(actor, end, ev);
 	lqn_fetch_count_send(host, actor, end, ev->send.begin);
+	actor->acted_at = ev->send.begin;
 	actor->sends++;
 	actor->unit->sends++;
 	actor->unit->first_send = MIN(actor->unit->first_send, ev->send.begin);
@@ -262,6 +265,7 @@ static void count_receive(struct lqn_party *host, const struct lqn_event *ev)
 	};
 
 	use_end(end, actor);
+	lqn_apart_count_receive(actor, end, ev, receipt.sender);
 	lqn_fetch_count_receive(actor, end, ev, receipt.sender);
 	actor->asleep_last = actor->timed = false;
 	if (!end->readers) {
@@ -337,6 +341,9 @@ static void count_wait(struct lqn_party *host, const struct lqn_event *ev)
 	add_interval(actor, &interval);
 	actor->timed = interval.cause == LQN_CAUSE_TIMER && lqn_call_polls(interval.call);
 	lqn_fetch_count_wait(actor, ev);
+	actor->wait_begin = ev->wait.begin;
+	actor->wait_cpu = ev->wait.cpu;
+	actor->wait_call = (uint8_t) ev->wait.call;
 	switch (ev->wait.call) {
 	case LQN_CALL_EPOLL_WAIT:
 	case LQN_CALL_POLL:

@@ -98,6 +98,7 @@ struct lqn_party *lqn_party_new(const char *name, unsigned number, struct lqn_ke
 	host->directions = g_hash_table_new_full(hash_64, equal_64, g_free, NULL);
 	host->answers = g_hash_table_new_full(hash_64, equal_64, g_free, NULL);
 	host->fetch_kinds = lqn_fetch_kinds_new();
+	host->apart_kinds = lqn_apart_kinds_new();
 	host->cpus = g_array_new(FALSE, FALSE, sizeof(struct lqn_cpu_use));
 	host->interrupts = g_hash_table_new(g_direct_hash, g_direct_equal);
 	host->arrivals = g_array_new(FALSE, FALSE, sizeof(struct lqn_packet));
@@ -118,6 +119,7 @@ void lqn_party_free(struct lqn_party *host)
 	g_hash_table_destroy(host->directions);
 	g_hash_table_destroy(host->answers);
 	g_hash_table_destroy(host->fetch_kinds);
+	g_hash_table_destroy(host->apart_kinds);
 	g_array_free(host->cpus, TRUE);
 	g_hash_table_destroy(host->interrupts);
 	g_array_free(host->arrivals, TRUE);

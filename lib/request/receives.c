@@ -80,12 +80,30 @@ static bool stays_inside(struct lqn_party *host, const struct lqn_actor *actor, 
 	return !end->remote && ev->receive.sender && lqn_same_process(actor, lqn_party_actor(host, ev->receive.sender));
 }
 
+/* Who sends another request, apart from those before it, waits for no answer to them. */
+static void let_go_of_unanswered(struct lqn_end *end)
+{
+	struct lqn_end *from = lqn_end_real(end->peer);
+	struct lqn_invocation *it;
+
+	if (end->open.length == 0 || !from || !lqn_is_apart(end)) {
+		return;
+	}
+	while ((it = lqn_final(g_queue_pop_head(&end->open)))) {
+		g_queue_remove(&it->actor->idle, it);
+		if (it->request) {
+			g_queue_remove(&from->calls, it->request);
+		}
+	}
+}
+
 static void receive_request(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, struct lqn_arc *arc,
 	const struct lqn_event *ev)
 {
 	struct lqn_invocation *invocation = lqn_begin_request(a, actor, arc, ev->receive.sent, ev->receive.end,
 		ev->receive.cpu_begin, ev->receive.cpu_end);
 
+	let_go_of_unanswered(end);
 	invocation->conn = end;
 	if (!arc || !arc->fetch) {
 		actor->took_up_at = ev->receive.end;
@@ -108,12 +126,13 @@ static bool is_pipelined(const struct lqn_end *end, const struct lqn_end *from, 
 		end->open.length == 0 && (double) end->sends >= ANSWERED_MIN * (double) from->sends;
 }
 
-static void receive_pipelined(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, struct lqn_end *from,
+static void receive_next(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, struct lqn_end *from,
 	const struct lqn_note *message, const struct lqn_event *ev)
 {
-	struct lqn_arc *arc = lqn_arc_new(a, lqn_final(message->arc->caller), ev->receive.sent, from, 0);
+	struct lqn_invocation *caller = lqn_final(message->arc->caller);
+	struct lqn_arc *arc = lqn_arc_new(a, caller, ev->receive.sent, from, 0);
 
-	from->pipelined = true;
+	lqn_arc_move(arc, caller, false);
 	g_queue_push_tail(&from->calls, arc);
 	receive_request(a, actor, end, arc, ev);
 }
@@ -127,9 +146,13 @@ static void receive_part(struct lqn_analysis *a, struct lqn_actor *actor, struct
 {
 	struct lqn_note *message = lqn_note_find(from, ev->receive.seq);
 
-	if (message && message->arc && !message->reply_of && !message->arc->callee) {
-		message->begun = true;
-		receive_request(a, actor, end, message->arc, ev);
+	if (message && message->arc && !message->reply_of && !message->begun) {
+		message->begun = !message->arc->callee || lqn_is_apart(end);
+		if (!message->arc->callee) {
+			receive_request(a, actor, end, message->arc, ev);
+		} else if (message->begun) {
+			receive_next(a, actor, end, from, message, ev);
+		}
 	}
 	lqn_done_with(actor, ev->receive.end, ev->receive.cpu_end);
 }
@@ -164,8 +187,12 @@ void lqn_on_receive(struct lqn_analysis *a, struct lqn_party *host, const struct
 		} else if (!stream || !message->arc || !message->arc->callee) {
 			receive_request(a, actor, end, message->arc, ev);
 		} else if (is_pipelined(end, from, message)) {
-			receive_pipelined(a, actor, end, from, message, ev);
+			from->pipelined = true;
+			receive_next(a, actor, end, from, message, ev);
+		} else if (i == 0 && !message->begun && lqn_is_apart(end)) {
+			receive_next(a, actor, end, from, message, ev);
 		}
+		end->took_bytes = message->bytes;
 		lqn_done_with(actor, ev->receive.end, ev->receive.cpu_end);
 		lqn_region_free(&a->keep.region, message, sizeof(*message));
 	}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages that come one after the other on a connection: requests of their own, or parts of one. */
+#include "talk.h"
+
+#include "suite.h"
+
+#define CYCLES 60
+enum { CLIENT = 1, SERVER = 2, WORKER = 3 };
+
+static struct talk t;
+static struct lqn_model *model;
+
+/* A message that wakes nobody, or that is there when the thread comes to it; a microsecond each. */
+static void sends(int bytes)
+{
+	feed(t.feed, "%ld c%d +sendto 5 %d\n%ld c%d -sendto %d", t.now, CLIENT, bytes, t.now + 1, CLIENT, bytes);
+	talk_work(&t, 1);
+}
+
+static void takes(int bytes)
+{
+	feed(t.feed, "%ld c%d +recvfrom 7 4096\n%ld c%d -recvfrom %d", t.now, SERVER, t.now + 1, SERVER, bytes);
+	talk_work(&t, 1);
+}
+
+/* The client is answered, while the server has something left to do for 40 us. */
+static void first_answer(void)
+{
+	talk_work(&t, 30);
+	talk_request(&t, CLIENT, 5, SERVER);
+	talk_work(&t, 100);
+	talk_send(&t, SERVER, "sendto", 7, CLIENT, "recvfrom");
+}
+
+static void last_answer(void)
+{
+	talk_work(&t, 100);
+	talk_reply(&t, SERVER, 7, CLIENT);
+	talk_sleep(&t, CLIENT, 300);
+}
+
+static void check(double sync, double async)
+{
+	const struct lqn_task *server;
+	double found[2] = { 0, 0 };
+
+	model = talk_finish(&t, NULL);
+	server = talk_task(model, "server");
+	for (guint i = 0; i < server->entries->len; i++) {
+		found[0] += talk_calls(talk_entry(model, "client"), server->entries->pdata[i], LQN_SYNC);
+		found[1] += talk_calls(talk_entry(model, "client"), server->entries->pdata[i], LQN_ASYNC);
+	}
+	near(found[0], sync);
+	near(found[1], async);
+	lqn_model_free(model);
+}
+
+/* Two messages of lengths that come by themselves, too; the server computes for the first though the second is there. */
+START_TEST(what_is_worked_on_before_the_next_is_read_is_a_request)
+{
+	talk_pair(&t, CLIENT, "client", SERVER, "server");
+	for (int i = 0; i < CYCLES; i++) {
+		first_answer();
+		sends(64);
+		sends(64);
+		talk_await(&t, CLIENT, "recvfrom", 5);
+		talk_work(&t, 40);
+		takes(64);
+		talk_work(&t, 60);
+		takes(64);
+		last_answer();
+	}
+	check(2, 1);
+}
+END_TEST
+
+START_TEST(who_reads_on_at_once_has_read_a_part)
+{
+	talk_pair(&t, CLIENT, "client", SERVER, "server");
+	for (int i = 0; i < CYCLES; i++) {
+		first_answer();
+		sends(64);
+		sends(64);
+		talk_await(&t, CLIENT, "recvfrom", 5);
+		talk_work(&t, 40);
+		takes(64);
+		takes(64);
+		last_answer();
+	}
+	check(2, 0);
+}
+END_TEST
+
+/* What a head alone takes to be understood may be much: no request of the second length ever comes by itself. */
+START_TEST(a_body_of_a_length_of_its_own_belongs_to_its_head)
+{
+	talk_pair(&t, CLIENT, "client", SERVER, "server");
+	for (int i = 0; i < CYCLES; i++) {
+		first_answer();
+		sends(24);
+		sends(200);
+		talk_await(&t, CLIENT, "recvfrom", 5);
+		talk_work(&t, 40);
+		takes(24);
+		talk_work(&t, 60);
+		takes(200);
+		last_answer();
+	}
+	check(2, 0);
+}
+END_TEST
+
+/* However short the work is: what is read first tells where a request begins. */
+START_TEST(who_reads_as_many_bytes_first_reads_the_head_of_another_request)
+{
+	talk_pair(&t, CLIENT, "client", SERVER, "server");
+	for (int i = 0; i < CYCLES; i++) {
+		first_answer();
+		sends(40);
+		sends(100);
+		talk_await(&t, CLIENT, "recvfrom", 5);
+		talk_work(&t, 40);
+		takes(4);
+		takes(36);
+		takes(4);
+		takes(96);
+		last_answer();
+	}
+	check(2, 1);
+}
+END_TEST
+
+START_TEST(who_reads_a_body_after_head_and_length_has_one_request)
+{
+	talk_pair(&t, CLIENT, "client", SERVER, "server");
+	for (int i = 0; i < CYCLES; i++) {
+		first_answer();
+		sends(40);
+		sends(100);
+		talk_await(&t, CLIENT, "recvfrom", 5);
+		talk_work(&t, 40);
+		takes(4);
+		takes(36);
+		talk_work(&t, 60);
+		takes(100);
+		last_answer();
+	}
+	check(2, 0);
+}
+END_TEST
+
+/*
+ * A thread that reads hands each request to a worker: the answer is that of the last message, and what the worker did for the
+ * one before is that one's.
+ */
+START_TEST(answers_of_workers_are_not_of_what_wants_none)
+{
+	talk_start(&t);
+	talk_process(&t, CLIENT, "client");
+	talk_process(&t, SERVER, "server");
+	talk_thread(&t, SERVER, WORKER);
+	talk_connect(&t, CLIENT, 5, SERVER, 7);
+	talk_futex_wait(&t, WORKER, 4096);
+	talk_await(&t, SERVER, "recvfrom", 7);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 30);
+		talk_send(&t, CLIENT, "sendto", 5, SERVER, "recvfrom");
+		talk_futex_wake(&t, SERVER, 4096, WORKER);
+		talk_await(&t, SERVER, "recvfrom", 7);
+		talk_work(&t, 60);
+		talk_futex_wait(&t, WORKER, 4096);
+		talk_request(&t, CLIENT, 5, SERVER);
+		talk_futex_wake(&t, SERVER, 4096, WORKER);
+		talk_await(&t, SERVER, "recvfrom", 7);
+		talk_work(&t, 100);
+		talk_send(&t, WORKER, "sendto", 7, CLIENT, "recvfrom");
+		talk_futex_wait(&t, WORKER, 4096);
+		talk_sleep(&t, CLIENT, 300);
+	}
+	check(1, 1);
+}
+END_TEST
+
+SUITE("apart", what_is_worked_on_before_the_next_is_read_is_a_request, who_reads_on_at_once_has_read_a_part,
+	a_body_of_a_length_of_its_own_belongs_to_its_head, who_reads_as_many_bytes_first_reads_the_head_of_another_request,
+	who_reads_a_body_after_head_and_length_has_one_request, answers_of_workers_are_not_of_what_wants_none)
