@@ -32,7 +32,6 @@ struct host {
 	char *release;			/* of the kernel; owned; NULL: unknown */
 	struct lqn_causal *engine;	/* owned; NULL until there is something to tell */
 	struct own_stream *out;		/* owned; there with `engine` */
-	struct hosts *hosts;		/* borrowed: whom the engine's events go to */
 	int64_t last;			/* ns; of the last kernel event */
 	guint open;			/* streams of its kernel trace that have not ended */
 	guint waiting;			/* streams of its kernel trace without a packet so far */
@@ -57,17 +56,10 @@ struct waiting {
 
 /* ---- engines ------------------------------------------------------------- */
 
-/*
- * Takes an event of a host's engine, which cannot be stopped from here: a failure is looked at
- * after the engine's return.
- */
+/* Takes an event of a host's engine. */
 static void take_event(void *payload, const struct lqn_event *ev)
 {
-	struct host *host = payload;
-
-	if (!own_stream_event(host->out, ev)) {
-		host->hosts->failed = true;
-	}
+	own_stream_event(((struct host *) payload)->out, ev);
 }
 
 static bool out_of_memory(struct hosts *hosts)
@@ -128,7 +120,6 @@ static struct host *get_host(struct hosts *hosts, const struct lqn_told_stream *
 	if (!host) {
 		host = g_new0(struct host, 1);
 		host->name = g_strdup(stream->host);
-		host->hosts = hosts;
 		g_ptr_array_add(hosts->hosts, host);
 	}
 	if (!host->release) {
@@ -230,7 +221,7 @@ static void push(struct host *host, struct lqn_told *told)
 	told->event.rec.text = NULL;
 }
 
-bool hosts_work(struct hosts *hosts)
+void hosts_work(struct hosts *hosts)
 {
 	for (unsigned i = 0; i < hosts->n_waiting; i++) {
 		struct waiting *it = &hosts->waiting[i];
@@ -242,7 +233,6 @@ bool hosts_work(struct hosts *hosts)
 		hosts->n_waiting = 0;
 		own_trace_set_time(hosts->own, NULL, hosts->now);
 	}
-	return !hosts->failed || out_of_memory(hosts);
 }
 
 /*
@@ -254,31 +244,37 @@ static bool may_wait(const struct hosts *hosts)
 	return (!hosts->params->pass_through || hosts->handover) && own_trace_counts_ns(hosts->own);
 }
 
-static bool wait(struct hosts *hosts, struct host *host, struct lqn_told *told)
+static void wait(struct hosts *hosts, struct host *host, struct lqn_told *told)
 {
 	struct waiting *it = &hosts->waiting[hosts->n_waiting++];
 
 	it->host = host;
 	it->rec = told->event.rec;
 	told->event.rec.text = NULL;
-	return hosts->n_waiting < RECORDS_MAX || hosts_work(hosts);
+	if (hosts->n_waiting == RECORDS_MAX) {
+		hosts_work(hosts);
+	}
 }
 
 static bool take_kernel(struct hosts *hosts, struct taken *taken, struct lqn_told *told)
 {
 	struct host *host = taken->host;
 
-	if (!host->engine && !(hosts_work(hosts) && start_host(hosts, host, told->stream))) {
-		return false;
+	if (G_UNLIKELY(!host->engine)) {
+		hosts_work(hosts);
+		if (!start_host(hosts, host, told->stream)) {
+			return false;
+		}
 	}
 	hosts->kernel = true;
 	host->kernel = true;
 	host->last = MAX(host->last, told->ts);
 	host->switches |= told->event.rec.type == LQN_REC_SWITCH;
 	if (may_wait(hosts)) {
-		return wait(hosts, host, told);
+		wait(hosts, host, told);
+	} else {
+		push(host, told);
 	}
-	push(host, told);
 	return true;
 }
 
@@ -335,10 +331,9 @@ static bool (*const takers[LQN_TOLD_COUNT])(struct hosts *hosts, struct taken *t
 bool hosts_take(void *payload, struct lqn_told *told)
 {
 	struct hosts *hosts = payload;
-	bool ok;
 
-	if (told->type != LQN_TOLD_KERNEL && told->type != LQN_TOLD_TIME && !hosts_work(hosts)) {
-		return false;
+	if (told->type != LQN_TOLD_KERNEL && told->type != LQN_TOLD_TIME) {
+		hosts_work(hosts);
 	}
 	/*
 	 * Of everything, not only of events: our own stream's end must not be earlier than any other message,
@@ -351,11 +346,9 @@ bool hosts_take(void *payload, struct lqn_told *told)
 		}
 	}
 	if (G_LIKELY(told->type == LQN_TOLD_KERNEL)) {
-		ok = take_kernel(hosts, told->stream->taken, told);
-	} else {
-		ok = told->type == LQN_TOLD_TIME || takers[told->type](hosts, told->stream->taken, told);
+		return take_kernel(hosts, told->stream->taken, told);
 	}
-	return ok && (!hosts->failed || out_of_memory(hosts));
+	return told->type == LQN_TOLD_TIME || takers[told->type](hosts, told->stream->taken, told);
 }
 
 /* ---- the end ------------------------------------------------------------- */
@@ -420,7 +413,7 @@ static bool end(struct hosts *hosts, uint64_t events, uint64_t own)
 
 		/* What came later is another host's, and tells nothing of this one. */
 		lqn_causal_finish(host->engine, host->kernel ? host->last : hosts->now);
-		if (hosts->failed || !own_stream_end(host->out)) {
+		if (!own_stream_end(host->out)) {
 			return out_of_memory(hosts);
 		}
 	}
@@ -430,11 +423,47 @@ static bool end(struct hosts *hosts, uint64_t events, uint64_t own)
 bt_message_iterator_class_next_method_status hosts_end(struct hosts *hosts, uint64_t events, uint64_t own)
 {
 	hosts->ended = true;
-	return hosts_work(hosts) && end(hosts, events, own) ? BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK :
+	hosts_work(hosts);
+	return end(hosts, events, own) ? BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK :
 		BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
 }
 
 /* ---- messages ------------------------------------------------------------ */
+
+static bool has_messages(const struct hosts *hosts)
+{
+	return !queue_is_empty(&hosts->queue) || (hosts->own && own_trace_has_events(hosts->own));
+}
+
+/* Takes the next message (NULL: there is none). On failure, with an error cause, there may be one as well. */
+static bool take_message(struct hosts *hosts, const bt_message **msg)
+{
+	*msg = NULL;
+	if (hosts->own && !own_trace_take(hosts->own, msg)) {
+		return out_of_memory(hosts);
+	}
+	if (!*msg) {
+		*msg = queue_pop(&hosts->queue);
+	}
+	return true;
+}
+
+static bt_message_iterator_class_next_method_status hand_out(struct hosts *hosts, bt_message_array_const msgs,
+	uint64_t capacity, uint64_t *count)
+{
+	for (*count = 0; *count < capacity; (*count)++) {
+		if (!take_message(hosts, &msgs[*count])) {
+			for (uint64_t i = 0; i <= *count; i++) {
+				bt_message_put_ref(msgs[i]);
+			}
+			return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
+		}
+		if (!msgs[*count]) {
+			break;
+		}
+	}
+	return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
+}
 
 static bt_message_iterator_class_next_method_status tell_time(struct hosts *hosts)
 {
@@ -445,10 +474,10 @@ static bt_message_iterator_class_next_method_status tell_time(struct hosts *host
 
 bt_message_iterator_class_next_method_status hosts_after_batch(struct hosts *hosts)
 {
-	if (hosts->n_waiting >= RECORDS && !hosts_work(hosts)) {
-		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
+	if (hosts->n_waiting >= RECORDS) {
+		hosts_work(hosts);
 	}
-	if (!hosts->handover || !hosts->own || !queue_is_empty(&hosts->queue) ||
+	if (!hosts->handover || !hosts->own || has_messages(hosts) ||
 			(++hosts->untold < HANDED_AFTER && lqn_handover_length(hosts->handover) < HANDED)) {
 		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
 	}
@@ -457,11 +486,8 @@ bt_message_iterator_class_next_method_status hosts_after_batch(struct hosts *hos
 
 bt_message_iterator_class_next_method_status hosts_again(struct hosts *hosts)
 {
-	/* what is there must not wait for more */
-	if (!hosts_work(hosts)) {
-		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
-	}
-	if (!queue_is_empty(&hosts->queue)) {
+	hosts_work(hosts);	/* what is there must not wait for more */
+	if (has_messages(hosts)) {
 		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
 	}
 	return hosts->handover && lqn_handover_length(hosts->handover) > 0 ? tell_time(hosts) :
@@ -472,7 +498,7 @@ bt_message_iterator_class_next_method_status hosts_next(struct hosts *hosts, bt_
 	uint64_t capacity, uint64_t *count,
 	bt_message_iterator_class_next_method_status (*fetch)(void *payload), void *payload)
 {
-	while (queue_is_empty(&hosts->queue)) {
+	while (!has_messages(hosts)) {
 		bt_message_iterator_class_next_method_status status;
 
 		if (hosts->ended) {
@@ -487,13 +513,7 @@ bt_message_iterator_class_next_method_status hosts_next(struct hosts *hosts, bt_
 			return status;
 		}
 	}
-	for (*count = 0; *count < capacity; (*count)++) {
-		msgs[*count] = queue_pop(&hosts->queue);
-		if (!msgs[*count]) {
-			break;
-		}
-	}
-	return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
+	return hand_out(hosts, msgs, capacity, count);
 }
 
 static void start(struct hosts *hosts)
@@ -510,7 +530,6 @@ static void start(struct hosts *hosts)
 	hosts->strays = 0;
 	hosts->untold = 0;
 	hosts->kernel = false;
-	hosts->failed = false;
 	hosts->ended = false;
 }
 

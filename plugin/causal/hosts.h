@@ -39,7 +39,6 @@ struct hosts {
 	uint64_t strays;			/* spans of a host that is not known */
 	unsigned untold;			/* batches since the sink was given a message */
 	bool kernel;				/* kernel events came */
-	bool failed;				/* an engine's callback ran out of memory */
 	bool ended;
 };
 
@@ -54,11 +53,8 @@ void hosts_restart(struct hosts *hosts);
 /* Takes what is told, as decode_func. */
 bool hosts_take(void *hosts, struct lqn_told *told);
 
-/*
- * Tells the engines of what has waited for more, each record at its time: before a message is queued that is not ours. False
- * as hosts_take().
- */
-bool hosts_work(struct hosts *hosts);
+/* Tells the engines of what has waited for more, each record at its time: before a message is queued that is not ours. */
+void hosts_work(struct hosts *hosts);
 
 /* For `fetch` below, each of these: its status. */
 

@@ -32,12 +32,12 @@ static bool handle(struct causal_iter *iter, const bt_message *msg)
 	 */
 	forward = (iter->params->pass_through && !iter->hosts.handover) || !decoded.up || decoded.up->own;
 	/* First, since what the engine makes of it must come behind it, and what it makes of what came before in front. */
-	ok = !forward || hosts_work(&iter->hosts);
 	if (forward) {
+		hosts_work(&iter->hosts);
 		queue_push(&iter->hosts.queue, msg);
 	}
 	iter->hosts.cs = decoded.cs;
-	ok = ok && decoder_tell(&iter->decoder, &decoded);
+	ok = decoder_tell(&iter->decoder, &decoded);
 	if (!forward) {
 		bt_message_put_ref(msg);
 	}

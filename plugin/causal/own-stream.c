@@ -32,7 +32,9 @@ struct own_trace {
 	bt_stream_class *sc;			/* owned */
 	bt_clock_class *clock;			/* owned */
 	struct telling tellings[LQN_EV_COUNT];
-	struct lqn_handover *handover;		/* borrowed; NULL: there is none */
+	struct lqn_handover *handover;		/* takes the events; with a reference */
+	bool handed_over;			/* to the sink: not made messages of */
+	GPtrArray *streams;			/* struct own_stream *; borrowed */
 	bool shared;		/* the clock is upstream's; else 1 GHz, value = ns from origin */
 	uint64_t value;		/* the present time, on `clock` … */
 	int64_t ns;		/* … and from the origin */
@@ -153,7 +155,9 @@ struct own_trace *own_trace_new(bt_self_component *self, bt_self_message_iterato
 	trace->iter = iter;
 	trace->ns = INT64_MIN;
 	trace->queue = queue;
-	trace->handover = handover;
+	trace->handed_over = handover != NULL;
+	trace->handover = handover ? lqn_handover_ref(handover) : lqn_handover_new();
+	trace->streams = g_ptr_array_new();
 	ok = tc && choose_clock(trace, self, now, epoch, ns) && create_classes(trace, tc) && create_trace(trace, tc);
 	bt_trace_class_put_ref(tc);
 	if (!ok) {
@@ -176,6 +180,8 @@ void own_trace_free(struct own_trace *trace)
 	bt_stream_class_put_ref(trace->sc);
 	bt_clock_class_put_ref(trace->clock);
 	bt_trace_put_ref(trace->trace);
+	g_ptr_array_free(trace->streams, TRUE);
+	lqn_handover_unref(trace->handover);
 	g_free(trace);
 }
 
@@ -265,6 +271,7 @@ struct own_stream *own_stream_new(struct own_trace *trace, const char *name)
 		own_stream_free(stream);
 		return NULL;
 	}
+	g_ptr_array_add(trace->streams, stream);
 	return stream;
 }
 
@@ -273,13 +280,14 @@ void own_stream_free(struct own_stream *stream)
 	if (!stream) {
 		return;
 	}
+	g_ptr_array_remove(stream->trace->streams, stream);
 	bt_packet_put_ref(stream->packet);
 	bt_stream_put_ref(stream->stream);
 	g_free(stream);
 }
 
-/* What is to be told of the fields of an event at `ts`; returns the form that has room for it. */
-static const struct form *tell(const struct telling *telling, const struct lqn_event *ev, int64_t ts,
+/* What is to be told of the fields of an event; returns the form that has room for it. */
+static const struct form *tell(const struct telling *telling, const struct lqn_event *ev,
 	int64_t values[FIELDS_MAX])
 {
 	bool fits = telling->few.class != NULL;
@@ -288,7 +296,7 @@ static const struct form *tell(const struct telling *telling, const struct lqn_e
 		const struct lqn_wire *column = &telling->columns[i];
 
 		if (column->kind != LQN_EVF_STRING) {
-			values[i] = lqn_wire_get(column, ev, ts);
+			values[i] = lqn_wire_get(column, ev, ev->ts);
 			fits &= lqn_wire_fits(column, values[i]);
 		}
 	}
@@ -324,24 +332,49 @@ static bool fill(bt_field *payload, const struct telling *telling, const struct 
 	return true;
 }
 
-bool own_stream_event(struct own_stream *stream, const struct lqn_event *ev)
+void own_stream_event(struct own_stream *stream, const struct lqn_event *ev)
 {
-	struct own_trace *trace = stream->trace;
-	const struct telling *telling = &trace->tellings[ev->type];
+	const struct own_trace *trace = stream->trace;
+
+	lqn_handover_put(trace->handover, stream->stream, queue_position(trace->queue), trace->ns, trace->value, ev);
+}
+
+bool own_trace_has_events(const struct own_trace *trace)
+{
+	return !trace->handed_over && lqn_handover_length(trace->handover) > 0;
+}
+
+/* There is one for each host. */
+static const struct own_stream *stream_of(const struct own_trace *trace, const struct lqn_handed *handed)
+{
+	guint i = 0;
+	const struct own_stream *stream;
+
+	do {
+		stream = g_ptr_array_index(trace->streams, i++);
+	} while (stream->stream != handed->stream);
+	return stream;
+}
+
+bool own_trace_take(struct own_trace *trace, const bt_message **to)
+{
+	const struct lqn_handed *handed = trace->handed_over ? NULL :
+		lqn_handover_take(trace->handover, queue_popped(trace->queue));
+	const struct telling *telling;
 	const struct form *form;
 	int64_t values[FIELDS_MAX];
 	bt_message *msg;
 
-	if (trace->handover) {
-		lqn_handover_put(trace->handover, stream->stream, queue_position(trace->queue),
-			trace->ns, ev);
+	*to = NULL;
+	if (!handed) {
 		return true;
 	}
-	form = tell(telling, ev, trace->ns, values);
-	msg = bt_message_event_create_with_packet_and_default_clock_snapshot(
-		trace->iter, form->class, stream->packet, trace->value);
-	return push(trace, msg) && fill(bt_event_borrow_payload_field(
-		bt_message_event_borrow_event(msg)), telling, form, ev, values);
+	telling = &trace->tellings[handed->ev.type];
+	form = tell(telling, &handed->ev, values);
+	*to = msg = bt_message_event_create_with_packet_and_default_clock_snapshot(
+		trace->iter, form->class, stream_of(trace, handed)->packet, handed->value);
+	return msg && fill(bt_event_borrow_payload_field(
+		bt_message_event_borrow_event(msg)), telling, form, &handed->ev, values);
 }
 
 bool own_trace_tell_time(struct own_trace *trace)

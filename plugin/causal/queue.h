@@ -43,6 +43,12 @@ static inline uint64_t queue_position(const struct message_queue *queue)
 	return queue->emptied + queue->messages->len;
 }
 
+/* How many have ever been popped. */
+static inline uint64_t queue_popped(const struct message_queue *queue)
+{
+	return queue->emptied + queue->head;
+}
+
 static inline gboolean queue_is_empty(const struct message_queue *queue)
 {
 	return queue->head == queue->messages->len;

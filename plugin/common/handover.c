@@ -3,14 +3,8 @@
 
 #include <glib.h>
 
-struct handed {
-	const bt_stream *stream;	/* borrowed */
-	uint64_t position;
-	struct lqn_event ev;
-};
-
 struct lqn_handover {
-	GArray *events;			/* struct handed; owned */
+	GArray *events;			/* struct lqn_handed; owned */
 	guint next;			/* those before have been taken */
 	GStringChunk *strings;		/* of the events; owned */
 	bool has_strings;		/* any are in there */
@@ -33,7 +27,7 @@ struct lqn_handover *lqn_handover_new(void)
 {
 	struct lqn_handover *handover = g_atomic_rc_box_new0(struct lqn_handover);
 
-	handover->events = g_array_new(FALSE, FALSE, sizeof(struct handed));
+	handover->events = g_array_new(FALSE, FALSE, sizeof(struct lqn_handed));
 	handover->strings = g_string_chunk_new(1024);
 	for (unsigned i = 0; i < LQN_EV_COUNT; i++) {
 		const struct lqn_event_class *desc = lqn_event_class((enum lqn_event_type) i);
@@ -43,6 +37,11 @@ struct lqn_handover *lqn_handover_new(void)
 		}
 	}
 	return handover;
+}
+
+struct lqn_handover *lqn_handover_ref(struct lqn_handover *handover)
+{
+	return g_atomic_rc_box_acquire(handover);
 }
 
 void lqn_handover_unref(struct lqn_handover *handover)
@@ -63,7 +62,7 @@ void lqn_handover_offer(struct lqn_handover *handover, const bt_component *sink)
 	if (!offers) {
 		offers = g_hash_table_new_full(NULL, NULL, NULL, unref);
 	}
-	g_hash_table_insert(offers, (void *) sink, g_atomic_rc_box_acquire(handover));
+	g_hash_table_insert(offers, (void *) sink, lqn_handover_ref(handover));
 	g_mutex_unlock(&lock);
 }
 
@@ -87,7 +86,7 @@ struct lqn_handover *lqn_handover_find(const bt_port_output *port)
 	g_mutex_lock(&lock);
 	handover = offers && behind ? g_hash_table_lookup(offers, behind) : NULL;
 	if (handover) {
-		g_atomic_rc_box_acquire(handover);
+		lqn_handover_ref(handover);
 	}
 	g_mutex_unlock(&lock);
 	return handover;
@@ -109,15 +108,16 @@ static void copy_strings(struct lqn_handover *handover, struct lqn_event *ev)
 }
 
 void lqn_handover_put(struct lqn_handover *handover, const bt_stream *stream, uint64_t position,
-	int64_t ts, const struct lqn_event *ev)
+	int64_t ts, uint64_t value, const struct lqn_event *ev)
 {
 	const guint i = handover->events->len;
-	struct handed *handed;
+	struct lqn_handed *handed;
 
 	g_array_set_size(handover->events, i + 1);
-	handed = &g_array_index(handover->events, struct handed, i);
+	handed = &g_array_index(handover->events, struct lqn_handed, i);
 	handed->stream = stream;
 	handed->position = position;
+	handed->value = value;
 	handed->ev = *ev;
 	handed->ev.ts = ts;
 	if (handover->with_strings[ev->type]) {
@@ -141,20 +141,18 @@ static void start_again(struct lqn_handover *handover)
 	}
 }
 
-const struct lqn_event *lqn_handover_take(struct lqn_handover *handover, uint64_t position,
-	const bt_stream **stream)
+const struct lqn_handed *lqn_handover_take(struct lqn_handover *handover, uint64_t position)
 {
-	const struct handed *handed;
+	const struct lqn_handed *handed;
 
 	if (handover->next == handover->events->len) {
 		start_again(handover);
 		return NULL;
 	}
-	handed = &g_array_index(handover->events, struct handed, handover->next);
+	handed = &g_array_index(handover->events, struct lqn_handed, handover->next);
 	if (handed->position > position) {
 		return NULL;
 	}
 	handover->next++;
-	*stream = handed->stream;
-	return &handed->ev;
+	return handed;
 }

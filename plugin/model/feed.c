@@ -201,12 +201,11 @@ static bool take_message(struct feed *feed, const bt_message *msg)
 
 bool feed_handed(struct feed *feed)
 {
-	const struct lqn_event *ev;
-	const bt_stream *stream;
+	const struct lqn_handed *handed;
 	bool ok = true;
 
-	while (ok && (ev = lqn_handover_take(feed->handover, feed->position, &stream))) {
-		ok = take(feed, stream, ev);
+	while (ok && (handed = lqn_handover_take(feed->handover, feed->position))) {
+		ok = take(feed, handed->stream, &handed->ev);
 	}
 	return ok;
 }
