@@ -2,6 +2,7 @@
 #include "kernel/state.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void thread_free(gpointer data)
 {
@@ -24,6 +25,7 @@ static void process_free(gpointer data)
 void lqn_host_state_init(struct lqn_host_state *host)
 {
 	host->threads = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, thread_free);
+	memset(host->front, 0, sizeof(host->front));
 	host->lives = g_hash_table_new(g_direct_hash, g_direct_equal);
 	host->processes = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, process_free);
 	host->cpus = g_ptr_array_new_with_free_func(g_free);
@@ -53,9 +55,20 @@ static struct lqn_thread *add_thread(struct lqn_host_state *host, int32_t tid)
 	return thread;
 }
 
-struct lqn_thread *lqn_host_find_thread(struct lqn_host_state *host, int32_t tid)
+/* Where in front of the table the thread is, if it is there at all. */
+static struct lqn_thread **front_of(struct lqn_host_state *host, int32_t tid)
 {
-	return g_hash_table_lookup(host->threads, GINT_TO_POINTER(tid));
+	return &host->front[(uint32_t) tid % LQN_THREAD_FRONT];
+}
+
+struct lqn_thread *lqn_host_look_up_thread(struct lqn_host_state *host, int32_t tid)
+{
+	struct lqn_thread *thread = g_hash_table_lookup(host->threads, GINT_TO_POINTER(tid));
+
+	if (thread) {
+		*front_of(host, tid) = thread;
+	}
+	return thread;
 }
 
 struct lqn_thread *lqn_host_find_key(struct lqn_host_state *host, uint64_t key)
@@ -85,6 +98,9 @@ void lqn_host_drop_thread(struct lqn_host_state *host, struct lqn_thread *thread
 			cpu->known = false;
 		}
 	}
+	if (*front_of(host, tid) == thread) {
+		*front_of(host, tid) = NULL;
+	}
 	g_hash_table_insert(host->lives, GINT_TO_POINTER(tid), GUINT_TO_POINTER(lives));
 	g_hash_table_remove(host->threads, GINT_TO_POINTER(tid));
 }
@@ -111,25 +127,21 @@ void lqn_host_drop_process(struct lqn_host_state *host, struct lqn_process *proc
 	g_hash_table_remove(host->processes, GINT_TO_POINTER(process->pid));
 }
 
-struct lqn_cpu *lqn_host_cpu(struct lqn_host_state *host, int32_t id, int64_t ts)
+struct lqn_cpu *lqn_host_add_cpu(struct lqn_host_state *host, int32_t id, int64_t ts)
 {
-	struct lqn_cpu *cpu;
+	struct lqn_cpu *cpu = g_new0(struct lqn_cpu, 1);
 
+	cpu->id = id;
+	cpu->first = cpu->since = ts;
+	cpu->last_hardirq = INT64_MIN;
+	cpu->last_irq = -1;
+	cpu->arrival.ts = -1;
+	cpu->last_irq_end = INT64_MIN;
+	cpu->end = INT64_MAX;
 	if ((guint) id >= host->cpus->len) {
 		g_ptr_array_set_size(host->cpus, id + 1);
 	}
-	cpu = host->cpus->pdata[id];
-	if (!cpu) {
-		cpu = g_new0(struct lqn_cpu, 1);
-		cpu->id = id;
-		cpu->first = cpu->since = ts;
-		cpu->last_hardirq = INT64_MIN;
-		cpu->last_irq = -1;
-		cpu->arrival.ts = -1;
-		cpu->last_irq_end = INT64_MIN;
-		cpu->end = INT64_MAX;
-		host->cpus->pdata[id] = cpu;
-	}
+	host->cpus->pdata[id] = cpu;
 	return cpu;
 }
 

@@ -169,8 +169,12 @@ struct lqn_cpu {
 	bool told;			/* an lqn:cpu has told that it is there */
 };
 
+#define LQN_THREAD_FRONT 256
+
 struct lqn_host_state {
 	GHashTable *threads;		/* tid -> struct lqn_thread, owned */
+	/* some of them, by the last bits of tid: in front of the table; may be NULL */
+	struct lqn_thread *front[LQN_THREAD_FRONT];
 	GHashTable *lives;		/* tid -> how often it was given out anew */
 	GHashTable *processes;		/* pid -> struct lqn_process, owned */
 	/* struct lqn_cpu, owned; by number, NULL where never seen */
@@ -182,10 +186,19 @@ struct lqn_host_state {
 void lqn_host_state_init(struct lqn_host_state *host);
 void lqn_host_state_clear(struct lqn_host_state *host);
 
-/* The thread that has `tid` now; made if there is none. tid must be > 0. */
+/* Looks the thread up in the table; for lqn_host_find_thread(). */
+struct lqn_thread *lqn_host_look_up_thread(struct lqn_host_state *host, int32_t tid);
+
+/* The thread that has `tid` now, NULL if there is none. */
+static inline struct lqn_thread *lqn_host_find_thread(struct lqn_host_state *host, int32_t tid)
+{
+	struct lqn_thread *thread = host->front[(uint32_t) tid % LQN_THREAD_FRONT];
+
+	return G_LIKELY(thread && thread->tid == tid) ? thread : lqn_host_look_up_thread(host, tid);
+}
+
+/* Likewise, made if there is none. tid must be > 0. */
 struct lqn_thread *lqn_host_thread(struct lqn_host_state *host, int32_t tid);
-/* Likewise, NULL if there is none. */
-struct lqn_thread *lqn_host_find_thread(struct lqn_host_state *host, int32_t tid);
 /* The thread of that key; NULL: it is gone, whoever has its number now. */
 struct lqn_thread *lqn_host_find_key(struct lqn_host_state *host, uint64_t key);
 /* Forgets a thread and what it owns. */
@@ -197,7 +210,16 @@ struct lqn_process *lqn_host_process(struct lqn_host_state *host, int32_t pid);
 struct lqn_process *lqn_host_find_process(struct lqn_host_state *host, int32_t pid);
 void lqn_host_drop_process(struct lqn_host_state *host, struct lqn_process *process);
 
-struct lqn_cpu *lqn_host_cpu(struct lqn_host_state *host, int32_t id, int64_t ts);
+/* Makes a CPU that is first seen at `ts`; for lqn_host_cpu(). */
+struct lqn_cpu *lqn_host_add_cpu(struct lqn_host_state *host, int32_t id, int64_t ts);
+
+/* The CPU of that number, >= 0; made if there is none. */
+static inline struct lqn_cpu *lqn_host_cpu(struct lqn_host_state *host, int32_t id, int64_t ts)
+{
+	struct lqn_cpu *cpu = (guint) id < host->cpus->len ? host->cpus->pdata[id] : NULL;
+
+	return G_LIKELY(cpu) ? cpu : lqn_host_add_cpu(host, id, ts);
+}
 
 /* ns of CPU time of a thread at `ts`, which must not lie before thread->since. */
 static inline int64_t lqn_thread_cpu_at(const struct lqn_thread *thread, int64_t ts)

@@ -109,22 +109,22 @@ static bool tell_event(struct decoder *decoder, const struct decoded *decoded, s
 	const bt_event *event = bt_message_event_borrow_event_const(decoded->msg);
 	struct lqn_binding *binding =
 		lqn_bindings_get(decoder->bindings, bt_event_borrow_class_const(event));
-	bool kernel;
+	enum lqn_binding_kind kind;
 
 	decoder->events++;
 	if (!binding) {
 		FAIL(decoder, "Out of memory");
 		return false;
 	}
-	kernel = lqn_binding_layout(binding) && !up->user && !lqn_binding_is_span(binding);
-	if (G_LIKELY(kernel)) {
+	kind = lqn_binding_kind(binding);
+	if (G_LIKELY(kind == LQN_BINDING_KERNEL && !up->user)) {
 		return decoded->cs ? tell_kernel_event(decoder, up, binding, event, told) :
 			fail_event(decoder, up, lqn_binding_name(binding),
 				"the stream has no clock, so its events have no time");
 	}
-	if (lqn_binding_is_own(binding)) {
+	if (kind == LQN_BINDING_OWN) {
 		decoder->own_events++;
-	} else if (decoded->cs && lqn_binding_is_span(binding)) {
+	} else if (decoded->cs && kind == LQN_BINDING_SPAN) {
 		return tell_span_event(decoder, up, binding, event, told);
 	} else if (decoded->cs && !up->told.kernel) {
 		return tell_marks(decoder, up, binding, event, told);

@@ -80,6 +80,7 @@ static bool start_host(struct hosts *hosts, struct host *host, const struct lqn_
 		if (!hosts->own) {
 			return out_of_memory(hosts);
 		}
+		hosts->may_wait = (!hosts->params->pass_through || hosts->handover) && own_trace_counts_ns(hosts->own);
 	}
 	host->out = own_stream_new(hosts->own, host->name);
 	if (!host->out) {
@@ -226,22 +227,13 @@ void hosts_work(struct hosts *hosts)
 	for (unsigned i = 0; i < hosts->n_waiting; i++) {
 		struct waiting *it = &hosts->waiting[i];
 
-		own_trace_set_time(hosts->own, NULL, it->rec.ts);
+		own_trace_set_ns(hosts->own, it->rec.ts);
 		lqn_causal_push(it->host->engine, &it->rec);
 	}
 	if (hosts->n_waiting > 0) {
 		hosts->n_waiting = 0;
-		own_trace_set_time(hosts->own, NULL, hosts->now);
+		own_trace_set_ns(hosts->own, hosts->now);
 	}
-}
-
-/*
- * Whether records may wait: not where messages pass on that come behind what is made of them, or where
- * a message is needed to tell the time.
- */
-static bool may_wait(const struct hosts *hosts)
-{
-	return (!hosts->params->pass_through || hosts->handover) && own_trace_counts_ns(hosts->own);
 }
 
 static void wait(struct hosts *hosts, struct host *host, struct lqn_told *told)
@@ -270,7 +262,7 @@ static bool take_kernel(struct hosts *hosts, struct taken *taken, struct lqn_tol
 	host->kernel = true;
 	host->last = MAX(host->last, told->ts);
 	host->switches |= told->event.rec.type == LQN_REC_SWITCH;
-	if (may_wait(hosts)) {
+	if (hosts->may_wait) {
 		wait(hosts, host, told);
 	} else {
 		push(host, told);
@@ -526,6 +518,7 @@ static void start(struct hosts *hosts)
 	hosts->own = NULL;
 	hosts->waiting = g_new(struct waiting, RECORDS_MAX);
 	hosts->n_waiting = 0;
+	hosts->may_wait = false;
 	hosts->now = LQN_TOLD_UNDATED;
 	hosts->strays = 0;
 	hosts->untold = 0;

@@ -35,6 +35,11 @@ struct hosts {
 	GString *seen;				/* the traces' names, for an error message */
 	struct waiting *waiting;		/* records, owned */
 	unsigned n_waiting;
+	/*
+	 * Whether records may wait: not where messages pass on that come behind what is made of them, or where
+	 * a message is needed to tell the time.
+	 */
+	bool may_wait;
 	int64_t now;				/* ns; never decreases */
 	uint64_t strays;			/* spans of a host that is not known */
 	unsigned untold;			/* batches since the sink was given a message */

@@ -225,6 +225,14 @@ void own_trace_set_time(struct own_trace *trace, const bt_clock_snapshot *now, i
 	}
 }
 
+void own_trace_set_ns(struct own_trace *trace, int64_t ns)
+{
+	if (ns > trace->ns) {
+		trace->ns = ns;
+		trace->value = (uint64_t) ns;	/* the first one was not below 0 */
+	}
+}
+
 bool own_trace_counts_ns(const struct own_trace *trace)
 {
 	return !trace->shared;

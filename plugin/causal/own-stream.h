@@ -35,6 +35,9 @@ void own_trace_set_time(struct own_trace *trace, const bt_clock_snapshot *now, i
 /* Whether its clock counts ns from the origin, so that no `now` is needed to set the time. */
 bool own_trace_counts_ns(const struct own_trace *trace);
 
+/* The same as own_trace_set_time() for one that does. */
+void own_trace_set_ns(struct own_trace *trace, int64_t ns);
+
 /* Queues a message that says no more than the present time. False if memory ran out. */
 bool own_trace_tell_time(struct own_trace *trace);
 

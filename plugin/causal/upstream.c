@@ -120,21 +120,15 @@ void upstreams_clear(struct upstreams *ups)
 	g_hash_table_destroy(ups->streams);
 }
 
-struct upstream *upstreams_get(struct upstreams *ups, const bt_stream *stream)
+struct upstream *upstreams_look_up(struct upstreams *ups, const bt_stream *stream)
 {
-	struct upstream **slot = &ups->front[((uintptr_t) stream >> 6 ^ (uintptr_t) stream >> 12) %
-		UPSTREAM_FRONT];
-	struct upstream *up = *slot;
+	struct upstream *up = g_hash_table_lookup(ups->streams, stream);
 
-	if (G_LIKELY(up && up->stream == stream)) {
-		return up;
-	}
-	up = g_hash_table_lookup(ups->streams, stream);
 	if (!up) {
 		up = upstream_new(stream);
 		g_hash_table_insert(ups->streams, (void *) stream, up);
 	}
-	*slot = up;
+	*upstreams_front_of(ups, stream) = up;
 	return up;
 }
 

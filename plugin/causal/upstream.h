@@ -33,8 +33,23 @@ void upstreams_init(struct upstreams *ups);
 /* Frees all streams. */
 void upstreams_clear(struct upstreams *ups);
 
+/* Where in front of the table a stream is, if it is there at all. */
+static inline struct upstream **upstreams_front_of(struct upstreams *ups, const bt_stream *stream)
+{
+	return &ups->front[((uintptr_t) stream >> 6 ^ (uintptr_t) stream >> 12) % UPSTREAM_FRONT];
+}
+
+/* Looks a stream up in the table; for upstreams_get(). */
+struct upstream *upstreams_look_up(struct upstreams *ups, const bt_stream *stream);
+
 /* What is known of a stream; made when first asked for. Borrowed until upstreams_remove(). */
-struct upstream *upstreams_get(struct upstreams *ups, const bt_stream *stream);
+static inline struct upstream *upstreams_get(struct upstreams *ups, const bt_stream *stream)
+{
+	struct upstream *up = *upstreams_front_of(ups, stream);
+
+	return G_LIKELY(up && up->stream == stream) ? up : upstreams_look_up(ups, stream);
+}
+
 void upstreams_remove(struct upstreams *ups, const bt_stream *stream);
 
 #endif

@@ -1,34 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "plugin/common/class-cache.h"
 
-#include <stdint.h>
 #include <string.h>
-
-/* A trace uses a few hundred event classes at most, and few of them often. */
-#define FRONT_SIZE 256
 
 struct entry {
 	const bt_trace_class *tc;	/* borrowed; a key, never looked into */
 	void *value;			/* owned */
 	GDestroyNotify free_value;
 };
-
-struct lqn_class_cache {
-	GHashTable *entries;		/* const bt_event_class * -> struct entry *, owned */
-	GHashTable *listeners;		/* const bt_trace_class * -> bt_listener_id *, owned */
-	GDestroyNotify free_value;
-	/* in front of the hash table, by some bits of the address */
-	struct {
-		const bt_event_class *ec;
-		void *value;
-	} front[FRONT_SIZE];
-};
-
-static size_t slot_of(const bt_event_class *ec)
-{
-	/* Objects of this size lie at least 64 bytes apart. */
-	return ((uintptr_t) ec >> 6 ^ (uintptr_t) ec >> 14) % FRONT_SIZE;
-}
 
 static void entry_free(void *data)
 {
@@ -96,15 +75,11 @@ static bool listen_to(struct lqn_class_cache *cache, const bt_trace_class *tc)
 	return true;
 }
 
-void *lqn_class_cache_get(struct lqn_class_cache *cache, const bt_event_class *ec)
+void *lqn_class_cache_look_up(struct lqn_class_cache *cache, const bt_event_class *ec)
 {
-	size_t slot = slot_of(ec);
-	struct entry *entry;
+	const size_t slot = lqn_class_cache_slot(ec);
+	struct entry *entry = g_hash_table_lookup(cache->entries, ec);
 
-	if (G_LIKELY(cache->front[slot].ec == ec)) {
-		return cache->front[slot].value;
-	}
-	entry = g_hash_table_lookup(cache->entries, ec);
 	if (!entry) {
 		return NULL;
 	}

@@ -31,7 +31,7 @@ struct lqn_binding {
 	 */
 	const struct lqn_layout_event *layout;	/* lives for ever; NULL: none */
 	uint8_t n_fields;
-	bool own, span;
+	uint8_t kind;			/* enum lqn_binding_kind */
 	bool cpu_of_packet;		/* `cpu` is in the packet's context */
 	bool has_tid;			/* `tid` is there */
 	struct lqn_record init;		/* what each record starts from */
@@ -187,8 +187,8 @@ static struct lqn_binding *binding_new(const bt_event_class *ec,
 	name = g_intern_string(name ? name : "unnamed");
 	span = own ? NULL : lqn_layout_find_span(spans, name);
 	binding = binding_alloc(span || own ? span : lqn_layout_find(name));
-	binding->own = own;
-	binding->span = span != NULL;
+	binding->kind = own ? LQN_BINDING_OWN : span ? LQN_BINDING_SPAN :
+		binding->layout ? LQN_BINDING_KERNEL : LQN_BINDING_OTHER;
 	if (binding->layout) {
 		lqn_record_init(&binding->init, binding->layout);
 		bind_fields(binding, payload);
@@ -204,7 +204,7 @@ static struct lqn_binding *binding_new(const bt_event_class *ec,
 	binding->init.cpu = -1;
 	binding->init.tid = -1;
 	bind_outers(binding, ec);
-	if (binding->span) {
+	if (span) {
 		bind_span(binding, ec);
 	}
 	binding->cpu_of_packet = binding->cpu.structure == packet_context;
@@ -249,17 +249,18 @@ void lqn_bindings_free(struct lqn_bindings *bindings)
 	}
 }
 
+static G_NO_INLINE struct lqn_binding *add_binding(struct lqn_bindings *bindings, const bt_event_class *ec)
+{
+	struct lqn_binding *binding = binding_new(ec, bindings->spans);
+
+	return lqn_class_cache_put(bindings->cache, ec, binding) ? binding : NULL;
+}
+
 struct lqn_binding *lqn_bindings_get(struct lqn_bindings *bindings, const bt_event_class *ec)
 {
 	struct lqn_binding *binding = lqn_class_cache_get(bindings->cache, ec);
 
-	if (G_UNLIKELY(!binding)) {
-		binding = binding_new(ec, bindings->spans);
-		if (!lqn_class_cache_put(bindings->cache, ec, binding)) {
-			return NULL;
-		}
-	}
-	return binding;
+	return G_LIKELY(binding) ? binding : add_binding(bindings, ec);
 }
 
 struct missing_visit {
@@ -297,19 +298,14 @@ struct lqn_told_class *lqn_binding_class(struct lqn_binding *binding)
 	return &binding->class;
 }
 
-const struct lqn_layout_event *lqn_binding_layout(const struct lqn_binding *binding)
+enum lqn_binding_kind lqn_binding_kind(const struct lqn_binding *binding)
 {
-	return binding->layout;
-}
-
-bool lqn_binding_is_span(const struct lqn_binding *binding)
-{
-	return binding->span;
+	return binding->kind;
 }
 
 bool lqn_binding_is_of_file(const struct lqn_binding *binding)
 {
-	return binding->span && g_str_has_prefix(binding->init.name, FILE_PREFIX);
+	return binding->kind == LQN_BINDING_SPAN && g_str_has_prefix(binding->init.name, FILE_PREFIX);
 }
 
 char *lqn_binding_host(const struct lqn_binding *binding, const bt_event *event)
@@ -322,11 +318,6 @@ char *lqn_binding_host(const struct lqn_binding *binding, const bt_event *event)
 		g_clear_pointer(&host, g_free);
 	}
 	return host;
-}
-
-bool lqn_binding_is_own(const struct lqn_binding *binding)
-{
-	return binding->own;
 }
 
 static inline int32_t read_outer(const struct outer_field *outer, const bt_event *event)
@@ -356,7 +347,7 @@ void lqn_binding_fill(const struct lqn_binding *binding, const bt_event *event, 
 	if (binding->n_fields == 0) {
 		return;
 	}
-	if (binding->span && binding->pid.structure) {
+	if (G_UNLIKELY(binding->kind == LQN_BINDING_SPAN && binding->pid.structure)) {
 		rec->span.pid = read_outer(&binding->pid, event);
 	}
 	payload = bt_event_borrow_payload_field_const(event);

@@ -19,6 +19,14 @@ struct lqn_bindings;
 
 #define LQN_MARK_MEMBERS 4	/* of an event without a layout, become marks */
 
+/* What events of a class are. */
+enum lqn_binding_kind {
+	LQN_BINDING_OTHER,	/* no layout: candidates for marks */
+	LQN_BINDING_KERNEL,	/* those of a kernel trace that have a layout */
+	LQN_BINDING_SPAN,	/* of a span */
+	LQN_BINDING_OWN,	/* of our own vocabulary (`lqn:…`) */
+};
+
 /*
  * An empty cache of bindings, by event class. `spans`: a layout of spans beside the known ones
  * (borrowed; NULL: none). Free with lqn_bindings_free().
@@ -43,11 +51,7 @@ const char *lqn_binding_name(const struct lqn_binding *binding);
 /* The same, for those who are told; as long as the binding. */
 struct lqn_told_class *lqn_binding_class(struct lqn_binding *binding);
 
-/* The layout's row, or NULL. */
-const struct lqn_layout_event *lqn_binding_layout(const struct lqn_binding *binding);
-
-/* Whether this is an event that tells of a span. */
-bool lqn_binding_is_span(const struct lqn_binding *binding);
+enum lqn_binding_kind lqn_binding_kind(const struct lqn_binding *binding);
 
 /* Whether the event is of a span out of a file (source.lqn.spans), whose trace is of no host. */
 bool lqn_binding_is_of_file(const struct lqn_binding *binding);
@@ -56,9 +60,6 @@ bool lqn_binding_is_of_file(const struct lqn_binding *binding);
  * The host that a span's event names, g_free(); NULL: it names none.
  */
 char *lqn_binding_host(const struct lqn_binding *binding, const bt_event *event);
-
-/* Whether this is an event of our own vocabulary (`lqn:…`). */
-bool lqn_binding_is_own(const struct lqn_binding *binding);
 
 /*
  * Fills a record from an event of the binding's class; `ts` in ns from the clock's origin,
