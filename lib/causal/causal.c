@@ -131,7 +131,9 @@ static void handle(void *payload, struct lqn_record *rec, int32_t tid)
 	if (rec->type == LQN_REC_CALL_ENTRY && step.thread && step.thread->call.text) {
 		lqn_step_mark(&step);
 	}
-	g_free(rec->text);
+	if (G_UNLIKELY(rec->text)) {
+		g_free(rec->text);
+	}
 }
 
 static void handle_other(struct lqn_causal *c, struct lqn_record *rec)

@@ -3,7 +3,7 @@
 
 struct lqn_wire lqn_wire_of(const struct lqn_event_field *field)
 {
-	return (struct lqn_wire) {
+	struct lqn_wire wire = {
 		.offset = field->offset,
 		.after = field->after,
 		.kind = (uint8_t) field->kind,
@@ -12,6 +12,9 @@ struct lqn_wire lqn_wire_of(const struct lqn_event_field *field)
 		.is_signed = field->kind == LQN_EVF_I64 || field->kind == LQN_EVF_I32 ||
 			field->kind == LQN_EVF_TIME,
 	};
+
+	wire.half = wire.is_signed ? (UINT64_C(1) << wire.bits) >> 1 : 0;
+	return wire;
 }
 
 unsigned lqn_wire_long_bits(const struct lqn_wire *wire)

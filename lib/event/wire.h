@@ -17,6 +17,7 @@ struct lqn_wire {
 	uint8_t bits;		/* of the short form; 0: not in it */
 	int8_t none;
 	bool is_signed;
+	uint64_t half;		/* is_signed: half of what `bits` can tell; else 0 */
 };
 
 struct lqn_wire lqn_wire_of(const struct lqn_event_field *field);
@@ -88,9 +89,7 @@ static inline void lqn_wire_set(const struct lqn_wire *wire, struct lqn_event *e
 /* Whether a value that lqn_wire_get() gave has room in the short form. */
 static inline bool lqn_wire_fits(const struct lqn_wire *wire, int64_t value)
 {
-	const uint64_t half = (UINT64_C(1) << wire->bits) >> 1;
-
-	return ((uint64_t) value + (wire->is_signed ? half : 0)) >> wire->bits == 0;
+	return ((uint64_t) value + wire->half) >> wire->bits == 0;
 }
 
 #endif

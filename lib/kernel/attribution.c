@@ -80,7 +80,7 @@ static void resolve(struct lqn_attribution *at, struct cpu *cpu, int32_t tid)
 	cpu->first = cpu->last = NONE;
 }
 
-static void pop(struct lqn_attribution *at)
+static inline void pop(struct lqn_attribution *at)
 {
 	struct slot *slot = slot_at(at, at->head);
 

@@ -106,7 +106,7 @@ static bool tell_marks(struct decoder *decoder, struct upstream *up, struct lqn_
 static bool tell_event(struct decoder *decoder, const struct decoded *decoded, struct lqn_told *told)
 {
 	struct upstream *up = decoded->up;
-	const bt_event *event = bt_message_event_borrow_event_const(decoded->msg);
+	const bt_event *event = decoded->event;
 	struct lqn_binding *binding =
 		lqn_bindings_get(decoder->bindings, bt_event_borrow_class_const(event));
 	enum lqn_binding_kind kind;

@@ -29,6 +29,7 @@ struct decoder {
 struct decoded {
 	const bt_message *msg;		/* borrowed */
 	bt_message_type type;
+	const bt_event *event;		/* borrowed; of an event's message alone */
 	const bt_clock_snapshot *cs;	/* its time, borrowed; NULL: it has none */
 	struct upstream *up;		/* its stream; NULL: inactivity */
 };
@@ -45,7 +46,8 @@ static inline void decoder_look(struct decoder *decoder, const bt_message *msg, 
 	decoded->msg = msg;
 	decoded->type = bt_message_get_type(msg);
 	if (G_LIKELY(decoded->type == BT_MESSAGE_TYPE_EVENT)) {
-		stream = bt_event_borrow_stream_const(bt_message_event_borrow_event_const(msg));
+		decoded->event = bt_message_event_borrow_event_const(msg);
+		stream = bt_event_borrow_stream_const(decoded->event);
 		decoded->up = upstreams_get(&decoder->ups, stream);
 		decoded->cs = decoded->up->told.dated ? bt_message_event_borrow_default_clock_snapshot_const(msg) : NULL;
 	} else {

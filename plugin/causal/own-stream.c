@@ -12,10 +12,22 @@
 
 #define FIELDS_MAX 20
 
+/* What is to be told of a field. */
+union told {
+	int64_t number;
+	const char *text;	/* borrowed from the event */
+};
+
+enum member_kind { MEMBER_UNSIGNED, MEMBER_SIGNED, MEMBER_TEXT };
+
 /* An event class of ours: the long or the short form of an event. */
 struct form {
 	bt_event_class *class;			/* owned; NULL: there is no such form */
-	uint8_t n, members[FIELDS_MAX];		/* which of the columns it has, in their order */
+	uint8_t n;
+	struct {
+		uint8_t column;
+		uint8_t kind;			/* enum member_kind */
+	} members[FIELDS_MAX];			/* which of the columns it has, in their order */
 };
 
 /* How an event is told. */
@@ -75,7 +87,9 @@ static bool create_form(struct form *form, const struct telling *telling, bool i
 		if (is_string || bits > 0) {
 			ok = lqn_class_append(payload, desc->fields[i].name,
 				create_field_class(tc, &desc->fields[i], column), is_string ? 0 : bits);
-			form->members[form->n++] = i;
+			form->members[form->n].column = i;
+			form->members[form->n++].kind = is_string ? MEMBER_TEXT :
+				column->is_signed ? MEMBER_SIGNED : MEMBER_UNSIGNED;
 		}
 	}
 	if (!ok) {
@@ -296,45 +310,38 @@ void own_stream_free(struct own_stream *stream)
 
 /* What is to be told of the fields of an event; returns the form that has room for it. */
 static const struct form *tell(const struct telling *telling, const struct lqn_event *ev,
-	int64_t values[FIELDS_MAX])
+	union told values[FIELDS_MAX])
 {
 	bool fits = telling->few.class != NULL;
 
 	for (uint8_t i = 0; i < telling->n; i++) {
 		const struct lqn_wire *column = &telling->columns[i];
 
-		if (column->kind != LQN_EVF_STRING) {
-			values[i] = lqn_wire_get(column, ev, ev->ts);
-			fits &= lqn_wire_fits(column, values[i]);
+		if (column->kind == LQN_EVF_STRING) {
+			values[i].text = *(const char *const *) lqn_wire_at(ev, column->offset);
+			continue;
 		}
+		values[i].number = lqn_wire_get(column, ev, ev->ts);
+		fits &= lqn_wire_fits(column, values[i].number);
 	}
 	return fits ? &telling->few : &telling->all;
 }
 
-static bool set_string(bt_field *field, const struct lqn_wire *column, const struct lqn_event *ev)
+static bool fill(bt_field *payload, const struct form *form, const union told values[FIELDS_MAX])
 {
-	const char *text = *(const char *const *) lqn_wire_at(ev, column->offset);
+	const unsigned n = form->n;
 
-	return bt_field_string_set_value(field, text ? text : "") ==
-		BT_FIELD_STRING_SET_VALUE_STATUS_OK;
-}
-
-static bool fill(bt_field *payload, const struct telling *telling, const struct form *form,
-	const struct lqn_event *ev, const int64_t values[FIELDS_MAX])
-{
-	for (uint8_t i = 0; i < form->n; i++) {
-		const struct lqn_wire *column = &telling->columns[form->members[i]];
-		const int64_t value = values[form->members[i]];
+	for (unsigned i = 0; i < n; i++) {
+		const union told *value = &values[form->members[i].column];
+		const unsigned kind = form->members[i].kind;
 		bt_field *field = bt_field_structure_borrow_member_field_by_index(payload, i);
 
-		if (column->kind == LQN_EVF_STRING) {
-			if (!set_string(field, column, ev)) {
-				return false;
-			}
-		} else if (column->is_signed) {
-			bt_field_integer_signed_set_value(field, value);
-		} else {
-			bt_field_integer_unsigned_set_value(field, (uint64_t) value);
+		if (kind == MEMBER_UNSIGNED) {
+			bt_field_integer_unsigned_set_value(field, (uint64_t) value->number);
+		} else if (kind == MEMBER_SIGNED) {
+			bt_field_integer_signed_set_value(field, value->number);
+		} else if (bt_field_string_set_value(field, value->text) != BT_FIELD_STRING_SET_VALUE_STATUS_OK) {
+			return false;
 		}
 	}
 	return true;
@@ -370,7 +377,7 @@ bool own_trace_take(struct own_trace *trace, const bt_message **to)
 		lqn_handover_take(trace->handover, queue_popped(trace->queue));
 	const struct telling *telling;
 	const struct form *form;
-	int64_t values[FIELDS_MAX];
+	union told values[FIELDS_MAX];
 	bt_message *msg;
 
 	*to = NULL;
@@ -381,8 +388,7 @@ bool own_trace_take(struct own_trace *trace, const bt_message **to)
 	form = tell(telling, &handed->ev, values);
 	*to = msg = bt_message_event_create_with_packet_and_default_clock_snapshot(
 		trace->iter, form->class, stream_of(trace, handed)->packet, handed->value);
-	return msg && fill(bt_event_borrow_payload_field(
-		bt_message_event_borrow_event(msg)), telling, form, &handed->ev, values);
+	return msg && fill(bt_event_borrow_payload_field(bt_message_event_borrow_event(msg)), form, values);
 }
 
 bool own_trace_tell_time(struct own_trace *trace)

@@ -9,11 +9,6 @@ static int64_t read_unsigned(const bt_field *field)
 	return (int64_t) bt_field_integer_unsigned_get_value(field);
 }
 
-static int64_t read_signed(const bt_field *field)
-{
-	return bt_field_integer_signed_get_value(field);
-}
-
 static int64_t read_bool(const bt_field *field)
 {
 	return bt_field_bool_get_value(field) ? 1 : 0;
@@ -32,7 +27,7 @@ static const struct {
 	bool is_unsigned;
 } shapes[] = {
 	{ BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER, LQN_SHAPE_INTEGER, read_unsigned, true },
-	{ BT_FIELD_CLASS_TYPE_SIGNED_INTEGER, LQN_SHAPE_INTEGER, read_signed, false },
+	{ BT_FIELD_CLASS_TYPE_SIGNED_INTEGER, LQN_SHAPE_INTEGER, bt_field_integer_signed_get_value, false },
 	{ BT_FIELD_CLASS_TYPE_BOOL, LQN_SHAPE_INTEGER, read_bool, true },
 	{ BT_FIELD_CLASS_TYPE_BIT_ARRAY, LQN_SHAPE_INTEGER, read_bits, true },
 	{ BT_FIELD_CLASS_TYPE_STRING, LQN_SHAPE_STRING, NULL, false },

@@ -351,11 +351,10 @@ void lqn_binding_fill(const struct lqn_binding *binding, const bt_event *event, 
 		rec->span.pid = read_outer(&binding->pid, event);
 	}
 	payload = bt_event_borrow_payload_field_const(event);
-	for (unsigned i = 0; i < binding->n_fields; i++) {
-		const struct lqn_bound *bound = &binding->fields[i];
+	for (const struct lqn_bound *bound = binding->fields, *end = bound + binding->n_fields; bound < end; bound++) {
 		const bt_field *field = lqn_access_borrow(&bound->access, payload);
 
-		if (field) {
+		if (G_LIKELY(field)) {
 			bound->store(bound, field, rec);
 		}
 	}
