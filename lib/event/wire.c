@@ -1,12 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 #include "event/wire.h"
 
+static enum lqn_wire_what what_of(const struct lqn_event_field *field)
+{
+	static const enum lqn_wire_what what[] = {
+		[LQN_EVF_U32] = LQN_WIRE_U32,
+		[LQN_EVF_ENUM] = LQN_WIRE_U32,
+		[LQN_EVF_I32] = LQN_WIRE_I32,
+		[LQN_EVF_STRING] = LQN_WIRE_STRING,
+		[LQN_EVF_U64] = LQN_WIRE_PLAIN,
+		[LQN_EVF_I64] = LQN_WIRE_PLAIN,
+		[LQN_EVF_TIME] = LQN_WIRE_TIME_AGO,
+	};
+
+	if (field->after) {
+		return field->kind == LQN_EVF_TIME ? LQN_WIRE_TIME_AFTER : LQN_WIRE_AFTER;
+	}
+	return what[field->kind];
+}
+
 struct lqn_wire lqn_wire_of(const struct lqn_event_field *field)
 {
 	struct lqn_wire wire = {
 		.offset = field->offset,
 		.after = field->after,
-		.kind = (uint8_t) field->kind,
+		.what = what_of(field),
 		.bits = field->bits,
 		.none = field->none,
 		.is_signed = field->kind == LQN_EVF_I64 || field->kind == LQN_EVF_I32 ||
@@ -19,8 +37,7 @@ struct lqn_wire lqn_wire_of(const struct lqn_event_field *field)
 
 unsigned lqn_wire_long_bits(const struct lqn_wire *wire)
 {
-	return wire->kind == LQN_EVF_U32 || wire->kind == LQN_EVF_I32 ||
-		wire->kind == LQN_EVF_ENUM ? 32 : 64;
+	return wire->what == LQN_WIRE_U32 || wire->what == LQN_WIRE_I32 ? 32 : 64;
 }
 
 bool lqn_wire_has_short(const struct lqn_event_class *desc)

@@ -10,10 +10,20 @@
  */
 #include "event/event.h"
 
+/* What is told of a member. */
+enum lqn_wire_what {
+	LQN_WIRE_PLAIN,		/* its 64 bits */
+	LQN_WIRE_U32, LQN_WIRE_I32,
+	LQN_WIRE_AFTER,		/* how far it is behind another member */
+	LQN_WIRE_TIME_AFTER,	/* the same of a time that may be none */
+	LQN_WIRE_TIME_AGO,	/* how far it is before the event's own time; it may be none */
+	LQN_WIRE_STRING,
+};
+
 /* What is needed of a field to tell or read it, in few bytes. */
 struct lqn_wire {
 	uint16_t offset, after;
-	uint8_t kind;		/* enum lqn_event_field_kind */
+	uint8_t what;		/* enum lqn_wire_what */
 	uint8_t bits;		/* of the short form; 0: not in it */
 	int8_t none;
 	bool is_signed;
@@ -33,19 +43,6 @@ static inline void *lqn_wire_at(const struct lqn_event *ev, size_t offset)
 	return (char *) ev + offset;
 }
 
-/* What a number is counted from: another member, or the event's time `ts`; for plain numbers 0. */
-static inline uint64_t lqn_wire_origin(const struct lqn_wire *wire, const struct lqn_event *ev,
-	int64_t ts)
-{
-	return wire->after ? *(const uint64_t *) lqn_wire_at(ev, wire->after) :
-		wire->kind == LQN_EVF_TIME ? (uint64_t) ts : 0;
-}
-
-static inline bool lqn_wire_is_ago(const struct lqn_wire *wire)
-{
-	return wire->kind == LQN_EVF_TIME && !wire->after;
-}
-
 /* What an event at `ts` tells of a field that is no string. Of a time -1: there is none. */
 static inline int64_t lqn_wire_get(const struct lqn_wire *wire, const struct lqn_event *ev,
 	int64_t ts)
@@ -53,18 +50,22 @@ static inline int64_t lqn_wire_get(const struct lqn_wire *wire, const struct lqn
 	const void *from = lqn_wire_at(ev, wire->offset);
 	uint64_t value;
 
-	if (wire->kind == LQN_EVF_I32) {
-		return *(const int32_t *) from;
+	/* the frequent ones first */
+	if (wire->what == LQN_WIRE_PLAIN) {
+		return *(const int64_t *) from;
 	}
-	if (wire->kind == LQN_EVF_U32 || wire->kind == LQN_EVF_ENUM) {
+	if (wire->what == LQN_WIRE_U32) {
 		return *(const uint32_t *) from;
 	}
+	if (wire->what == LQN_WIRE_I32) {
+		return *(const int32_t *) from;
+	}
 	value = *(const uint64_t *) from;
-	if (wire->kind == LQN_EVF_TIME && (int64_t) value == wire->none) {
+	if (wire->what != LQN_WIRE_AFTER && (int64_t) value == wire->none) {
 		return -1;
 	}
-	value -= lqn_wire_origin(wire, ev, ts);
-	return (int64_t) (lqn_wire_is_ago(wire) ? -value : value);
+	return (int64_t) (wire->what == LQN_WIRE_TIME_AGO ? (uint64_t) ts - value :
+		value - *(const uint64_t *) lqn_wire_at(ev, wire->after));
 }
 
 /*
@@ -76,20 +77,22 @@ static inline void lqn_wire_set(const struct lqn_wire *wire, struct lqn_event *e
 	void *to = lqn_wire_at(ev, wire->offset);
 	const uint64_t value = (uint64_t) told;
 
-	if (wire->kind == LQN_EVF_I32 || wire->kind == LQN_EVF_U32 || wire->kind == LQN_EVF_ENUM) {
+	if (wire->what == LQN_WIRE_PLAIN) {
+		*(uint64_t *) to = value;
+	} else if (wire->what == LQN_WIRE_U32 || wire->what == LQN_WIRE_I32) {
 		*(uint32_t *) to = (uint32_t) value;
-	} else if (wire->kind == LQN_EVF_TIME && told == -1) {
+	} else if (wire->what != LQN_WIRE_AFTER && told == -1) {
 		*(int64_t *) to = wire->none;
 	} else {
-		*(uint64_t *) to = lqn_wire_origin(wire, ev, ev->ts) +
-			(lqn_wire_is_ago(wire) ? -value : value);
+		*(uint64_t *) to = wire->what == LQN_WIRE_TIME_AGO ? (uint64_t) ev->ts - value :
+			value + *(const uint64_t *) lqn_wire_at(ev, wire->after);
 	}
 }
 
-/* Whether a value that lqn_wire_get() gave has room in the short form. */
-static inline bool lqn_wire_fits(const struct lqn_wire *wire, int64_t value)
+/* What the short form has no room for, of a value that lqn_wire_get() gave; 0: it fits. */
+static inline uint64_t lqn_wire_excess(const struct lqn_wire *wire, int64_t value)
 {
-	return ((uint64_t) value + wire->half) >> wire->bits == 0;
+	return ((uint64_t) value + wire->half) >> wire->bits;
 }
 
 #endif

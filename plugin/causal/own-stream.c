@@ -81,7 +81,7 @@ static bool create_form(struct form *form, const struct telling *telling, bool i
 
 	for (uint8_t i = 0; ok && i < telling->n; i++) {
 		const struct lqn_wire *column = &telling->columns[i];
-		const bool is_string = column->kind == LQN_EVF_STRING;
+		const bool is_string = column->what == LQN_WIRE_STRING;
 		const unsigned bits = is_short ? column->bits : lqn_wire_long_bits(column);
 
 		if (is_string || bits > 0) {
@@ -312,19 +312,19 @@ void own_stream_free(struct own_stream *stream)
 static const struct form *tell(const struct telling *telling, const struct lqn_event *ev,
 	union told values[FIELDS_MAX])
 {
-	bool fits = telling->few.class != NULL;
+	uint64_t excess = 0;
 
 	for (uint8_t i = 0; i < telling->n; i++) {
 		const struct lqn_wire *column = &telling->columns[i];
 
-		if (column->kind == LQN_EVF_STRING) {
+		if (column->what == LQN_WIRE_STRING) {
 			values[i].text = *(const char *const *) lqn_wire_at(ev, column->offset);
 			continue;
 		}
 		values[i].number = lqn_wire_get(column, ev, ev->ts);
-		fits &= lqn_wire_fits(column, values[i].number);
+		excess |= lqn_wire_excess(column, values[i].number);
 	}
-	return fits ? &telling->few : &telling->all;
+	return excess == 0 && telling->few.class ? &telling->few : &telling->all;
 }
 
 static bool fill(bt_field *payload, const struct form *form, const union told values[FIELDS_MAX])

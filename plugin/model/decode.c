@@ -110,7 +110,7 @@ static void read_fields(const struct reader *reader, const bt_event *event, stru
 		const struct lqn_wire *column = &reader->columns[i];
 		const bt_field *field = lqn_access_borrow(access, payload);
 
-		if (column->kind == LQN_EVF_STRING) {
+		if (column->what == LQN_WIRE_STRING) {
 			*(const char **) lqn_wire_at(ev, column->offset) = read_string(field);
 		} else if (field) {
 			lqn_wire_set(column, ev, access->integer(field));

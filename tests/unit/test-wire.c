@@ -23,10 +23,10 @@ static bool tell(const struct lqn_event *ev, struct lqn_event *back)
 	for (size_t i = 0; i < class->n_fields; i++) {
 		const struct lqn_wire wire = lqn_wire_of(&class->fields[i]);
 
-		if (wire.kind != LQN_EVF_STRING) {
+		if (wire.what != LQN_WIRE_STRING) {
 			int64_t told = lqn_wire_get(&wire, ev, ev->ts);
 
-			fits &= lqn_wire_fits(&wire, told);
+			fits &= lqn_wire_excess(&wire, told) == 0;
 			lqn_wire_set(&wire, back, told);
 		}
 	}
