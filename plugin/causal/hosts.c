@@ -18,8 +18,8 @@
  * Records that engines are told of at a time, at least, and at most. After each batch of messages, which is 15, what
  * engines need and what reading needs would drive each other out of the first caches.
  */
-#define RECORDS 512
-#define RECORDS_MAX 1024
+#define RECORDS 1024
+#define RECORDS_MAX 1280
 #define SEEN_MAX 400		/* bytes of trace names in an error message */
 #define ADVICE "record on each host with `lttng enable-event --kernel sched_switch,sched_waking," \
 	"sched_process_fork,sched_process_exec,sched_process_exit,irq_handler_entry," \

@@ -3,8 +3,11 @@
 
 #include <glib.h>
 
+#define ROOM_MIN 64
+
 struct lqn_handover {
-	GArray *events;			/* struct lqn_handed; owned */
+	struct lqn_handed *events;	/* owned */
+	guint n, room;			/* how many there are, and how many have room */
 	guint next;			/* those before have been taken */
 	GStringChunk *strings;		/* of the events; owned */
 	bool has_strings;		/* any are in there */
@@ -19,7 +22,7 @@ static void clear(void *data)
 {
 	struct lqn_handover *handover = data;
 
-	g_array_free(handover->events, TRUE);
+	g_free(handover->events);
 	g_string_chunk_free(handover->strings);
 }
 
@@ -27,7 +30,8 @@ struct lqn_handover *lqn_handover_new(void)
 {
 	struct lqn_handover *handover = g_atomic_rc_box_new0(struct lqn_handover);
 
-	handover->events = g_array_new(FALSE, FALSE, sizeof(struct lqn_handed));
+	handover->room = ROOM_MIN;
+	handover->events = g_new(struct lqn_handed, handover->room);
 	handover->strings = g_string_chunk_new(1024);
 	for (unsigned i = 0; i < LQN_EV_COUNT; i++) {
 		const struct lqn_event_class *desc = lqn_event_class((enum lqn_event_type) i);
@@ -110,11 +114,13 @@ static void copy_strings(struct lqn_handover *handover, struct lqn_event *ev)
 void lqn_handover_put(struct lqn_handover *handover, const bt_stream *stream, uint64_t position,
 	int64_t ts, uint64_t value, const struct lqn_event *ev)
 {
-	const guint i = handover->events->len;
 	struct lqn_handed *handed;
 
-	g_array_set_size(handover->events, i + 1);
-	handed = &g_array_index(handover->events, struct lqn_handed, i);
+	if (G_UNLIKELY(handover->n == handover->room)) {
+		handover->room *= 2;
+		handover->events = g_renew(struct lqn_handed, handover->events, handover->room);
+	}
+	handed = &handover->events[handover->n++];
 	handed->stream = stream;
 	handed->position = position;
 	handed->value = value;
@@ -127,14 +133,13 @@ void lqn_handover_put(struct lqn_handover *handover, const bt_stream *stream, ui
 
 unsigned lqn_handover_length(const struct lqn_handover *handover)
 {
-	return handover->events->len - handover->next;
+	return handover->n - handover->next;
 }
 
 /* All have been taken: their memory is used again. */
 static void start_again(struct lqn_handover *handover)
 {
-	g_array_set_size(handover->events, 0);
-	handover->next = 0;
+	handover->n = handover->next = 0;
 	if (handover->has_strings) {
 		g_string_chunk_clear(handover->strings);
 		handover->has_strings = false;
@@ -145,11 +150,11 @@ const struct lqn_handed *lqn_handover_take(struct lqn_handover *handover, uint64
 {
 	const struct lqn_handed *handed;
 
-	if (handover->next == handover->events->len) {
+	if (handover->next == handover->n) {
 		start_again(handover);
 		return NULL;
 	}
-	handed = &g_array_index(handover->events, struct lqn_handed, handover->next);
+	handed = &handover->events[handover->next];
 	if (handed->position > position) {
 		return NULL;
 	}
