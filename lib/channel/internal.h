@@ -49,11 +49,16 @@ void lqn_channel_clear_flows(struct lqn_channels *channels);
 
 /* Two objects of one queue are one: `object` is another name of `other`. */
 void lqn_channel_merge(struct lqn_object *object, struct lqn_object *other);
-/* Names an object by its addresses. */
-void lqn_channel_name_by_tuple(struct lqn_object *object);
-
-/* Takes the best guess of a peer, for want of evidence. True if there was one. */
-bool lqn_channel_guess(struct lqn_object *object);
+/*
+ * `object` came from nowhere, as a descriptor does that another process passed on, and turns out to
+ * be `original`: it talks to that one's peer, or has its addresses. False: it cannot be.
+ */
+bool lqn_channel_set_alias(struct lqn_object *object, struct lqn_object *original);
+/* What no descriptor stands for is the other end of none, and would be held for ever, for it is never closed. */
+static inline bool lqn_channel_is_end(const struct lqn_object *object)
+{
+	return lqn_object_is_channel(object) && !object->keyed;
+}
 /*
  * A receive on `object` got what was not sent by its peer: it was sent through a descriptor of the
  * peer that was passed on. True if one is found by length and time.
@@ -64,6 +69,20 @@ void lqn_channel_note_orphan(struct lqn_object *object);
 /* The last descriptor of an object is closed. */
 void lqn_channel_closed(struct lqn_object *object);
 
+/* ---- guess.c ---- */
+
+/* Takes the best guess of a peer, for want of evidence. True if there was one. */
+bool lqn_channel_guess(struct lqn_object *object);
+void lqn_channel_clear_votes(struct lqn_object *object);
+
+/* ---- address.c ---- */
+
+/* Names an object by its addresses. */
+void lqn_channel_name_by_tuple(struct lqn_object *object);
+
+/* True for an address of the host, on which `other` talks to it. */
+bool lqn_channel_is_local(const struct lqn_channels *channels, uint64_t address, uint64_t other);
+
 /* ---- line.c ---- */
 
 /*
@@ -73,8 +92,5 @@ void lqn_channel_leave_lines(struct lqn_object *object);
 
 /* The process has connected to the listener: the next time it stands in that one's line, unless it uses several. */
 void lqn_channel_connects_to(struct lqn_channels *channels, int32_t pid, struct lqn_object *listener);
-
-/* True for an address of the host, on which `other` talks to it. */
-bool lqn_channel_is_local(const struct lqn_channels *channels, uint64_t address, uint64_t other);
 
 #endif

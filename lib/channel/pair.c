@@ -10,16 +10,9 @@
  *   - majority of: a thread woken in a wait on descriptors inside a send on one end reads the other
  *     next;
  *   - order of connects and accepts of a listener.
- * The last two are guesses, taken only when nothing better has come by the time it is needed.
+ * The last two are guesses (guess.c), taken only when nothing better has come by the time it is needed.
  */
 #include "channel/internal.h"
-
-static void clear_votes(struct lqn_object *object)
-{
-	while (object->n_votes > 0) {
-		lqn_object_unpin(object->votes[--object->n_votes].object);
-	}
-}
 
 /* Takes two ends apart. Both must be pinned by the caller. */
 static void separate(struct lqn_object *object)
@@ -97,7 +90,7 @@ static void join(struct lqn_object *from, struct lqn_object *to, enum lqn_eviden
 		lqn_object_set(&to->peer, from);
 		to->evidence = evidence;
 		lqn_object_set(&to->candidate, NULL);
-		clear_votes(to);
+		lqn_channel_clear_votes(to);
 		if (from->role != LQN_ROLE_NONE && to->role == LQN_ROLE_NONE) {
 			to->role =
 				from->role == LQN_ROLE_CLIENT ? LQN_ROLE_SERVER : LQN_ROLE_CLIENT;
@@ -106,7 +99,7 @@ static void join(struct lqn_object *from, struct lqn_object *to, enum lqn_eviden
 				to->role == LQN_ROLE_CLIENT ? LQN_ROLE_SERVER : LQN_ROLE_CLIENT;
 		}
 	}
-	clear_votes(from);
+	lqn_channel_clear_votes(from);
 	lqn_channel_announce(from, true);
 	lqn_channel_announce(to, true);
 	lqn_channel_forward_unsent(from, to);
@@ -123,11 +116,7 @@ static bool are_reverse(const struct lqn_tuple *a, const struct lqn_tuple *b)
 		a->dport == b->sport;
 }
 
-/*
- * `object` came from nowhere, as a descriptor does that another process passed on, and turns out to
- * be `original`: it talks to that one's peer, or has its addresses.
- */
-static bool set_alias(struct lqn_object *object, struct lqn_object *original)
+bool lqn_channel_set_alias(struct lqn_object *object, struct lqn_object *original)
 {
 	struct lqn_object *peer = lqn_object_real(original->peer);
 
@@ -201,17 +190,11 @@ static void swap_peers(struct lqn_object *from, struct lqn_object *to, enum lqn_
 	lqn_object_unpin(other);
 }
 
-/* What no descriptor stands for is the other end of none, and would be held for ever, for it is never closed. */
-static bool is_end(const struct lqn_object *object)
-{
-	return lqn_object_is_channel(object) && !object->keyed;
-}
-
 void lqn_channel_pair(struct lqn_object *from, struct lqn_object *to, enum lqn_evidence evidence)
 {
 	from = lqn_object_real(from);
 	to = lqn_object_real(to);
-	if (from == to || !is_end(from) || !is_end(to)) {
+	if (from == to || !lqn_channel_is_end(from) || !lqn_channel_is_end(to)) {
 		return;
 	}
 	if (from->remote || to->remote ||
@@ -240,13 +223,13 @@ void lqn_channel_pair(struct lqn_object *from, struct lqn_object *to, enum lqn_e
 	lqn_object_pin(to);
 	if (from->preexisting && !to->peer && to->candidate && !to->candidate->peer &&
 			evidence == LQN_CERTAIN) {
-		/* it cannot be the end that was accepted, for that one is known: see set_alias */
+		/* it cannot be the end that was accepted, for that one is known: see lqn_channel_set_alias */
 		lqn_channel_pair(to, to->candidate, LQN_INFERRED);
 	}
 	if (!from->peer && (!to->peer || !lqn_object_is_stream(from))) {
 		join(from, to, evidence);
 	} else if (!from->peer && from->preexisting && evidence == LQN_CERTAIN) {
-		set_alias(from, lqn_object_real(to->peer));
+		lqn_channel_set_alias(from, lqn_object_real(to->peer));
 	} else {
 		from->channels->contradictions++;
 		if (evidence == LQN_CERTAIN && from->evidence != LQN_CERTAIN &&
@@ -304,214 +287,11 @@ bool lqn_channel_adopt(struct lqn_object *object, const struct lqn_held *held)
 			it->orphan = false;
 			lqn_object_unpin(it);
 		} else if (message->bytes == held->bytes && message->sent <= held->end &&
-				message->sent >= since && set_alias(it, peer)) {
+				message->sent >= since && lqn_channel_set_alias(it, peer)) {
 			return true;
 		}
 	}
 	return false;
-}
-
-static void vote(struct lqn_object *object, struct lqn_object *other)
-{
-	uint32_t weakest = 0;
-
-	for (uint32_t i = 0; i < object->n_votes; i++) {
-		if (object->votes[i].object == other) {
-			object->votes[i].weight++;
-			return;
-		}
-		if (object->votes[i].weight < object->votes[weakest].weight) {
-			weakest = i;
-		}
-	}
-	if (object->n_votes < LQN_VOTES_MAX) {
-		weakest = object->n_votes++;
-		object->votes[weakest].object = NULL;
-	}
-	lqn_object_set(&object->votes[weakest].object, other);
-	object->votes[weakest].weight = 1;
-}
-
-/* The one that most votes are for; NULL: none. */
-static struct lqn_object *favourite(const struct lqn_object *object, uint32_t *weight)
-{
-	struct lqn_object *best = NULL;
-
-	*weight = 0;
-	for (uint32_t i = 0; i < object->n_votes; i++) {
-		if (object->votes[i].weight > *weight) {
-			best = object->votes[i].object;
-			*weight = object->votes[i].weight;
-		}
-	}
-	return best;
-}
-
-/*
- * A socket for datagrams has as many senders as it has. They are found together, for what it has received is told in the order
- * in which all of them have sent.
- */
-static bool guess_senders(struct lqn_object *object)
-{
-	struct lqn_object *senders[LQN_VOTES_MAX];
-	uint32_t n = 0, weight;
-
-	for (uint32_t i = 0; i < object->n_votes; i++) {
-		struct lqn_object *other = lqn_object_real(object->votes[i].object);
-
-		if (!other->peer && favourite(other, &weight) == object) {
-			senders[n++] = lqn_object_pin(other);
-		}
-	}
-	object->guessed = object->paused = n > 0;
-	for (uint32_t i = 0; i < n; i++) {
-		lqn_channel_pair(senders[i], object, LQN_INFERRED);
-		lqn_object_unpin(senders[i]);
-	}
-	object->paused = false;
-	lqn_channel_drain(object);
-	return n > 0;
-}
-
-#define SENDER_VOTES 2	/* one may be chance */
-
-void lqn_channel_vote(struct lqn_object *from, struct lqn_object *to)
-{
-	from = lqn_object_real(from);
-	to = lqn_object_real(to);
-	if (from == to || from->kind == LQN_OBJ_FILE || to->kind == LQN_OBJ_FILE ||
-			!is_end(from) || !is_end(to)) {
-		return;
-	}
-	if (from->closed && to->closed) {
-		return;		/* nobody counts them, and they would hold each other for ever */
-	}
-	if (from->peer) {
-		/*
-		 * where several wait for the same descriptors, a few percent of the votes are wrong
-		 */
-		return;
-	}
-	vote(from, to);
-	if (!to->peer) {
-		vote(to, from);
-	}
-	if (to->guessed) {
-		uint32_t weight;
-
-		/* one that has not sent before, or not often enough */
-		if (favourite(from, &weight) == to && weight >= SENDER_VOTES) {
-			lqn_channel_pair(from, to, LQN_INFERRED);
-		}
-	}
-}
-
-bool lqn_channel_guess(struct lqn_object *object)
-{
-	struct lqn_object *best = NULL;
-	uint32_t weight = 0;
-
-	object = lqn_object_real(object);
-	if (object->peer) {
-		return false;
-	}
-	if (object->kind == LQN_OBJ_DATAGRAM && object->held) {
-		return guess_senders(object);
-	}
-	for (uint32_t i = 0; i < object->n_votes; i++) {
-		struct lqn_object *other = object->votes[i].object;
-
-		if (object->votes[i].weight > weight &&
-				(!other->peer || !lqn_object_is_stream(other))) {
-			best = other;
-			weight = object->votes[i].weight;
-		}
-	}
-	if (!best && object->candidate && !object->candidate->peer) {
-		best = object->candidate;
-	}
-	if (!best) {
-		return false;
-	}
-	/* datagrams go one way: the votes of a reader are for those who send to it */
-	if (!lqn_object_is_stream(object) && object->bound) {
-		lqn_channel_pair(best, object, LQN_INFERRED);
-	} else {
-		lqn_channel_pair(object, best, LQN_INFERRED);
-	}
-	return true;
-}
-
-static void append_address(GString *name, uint64_t address, uint16_t port)
-{
-	if (address >> 32) {
-		/* of an IPv6 address a hash is known */
-		g_string_append_printf(name, "[%016" G_GINT64_MODIFIER "x]:%u", address, port);
-	} else {
-		g_string_append_printf(name, "%u.%u.%u.%u:%u", (unsigned) (address >> 24),
-			(unsigned) (address >> 16 & 255), (unsigned) (address >> 8 & 255),
-			(unsigned) (address & 255), port);
-	}
-}
-
-void lqn_channel_name_by_tuple(struct lqn_object *object)
-{
-	GString *name = g_string_new(NULL);
-	GHashTable *by_path = object->channels->by_path;
-
-	if (object->name && g_hash_table_lookup(by_path, object->name) == object) {
-		g_hash_table_remove(by_path, object->name);	/* its key is the name */
-	}
-
-	append_address(name, object->tuple.saddr, object->tuple.sport);
-	if (object->tuple.daddr != 0 || object->tuple.dport != 0) {
-		g_string_append(name, " -> ");
-		append_address(name, object->tuple.daddr, object->tuple.dport);
-	}
-	g_free(object->name);
-	object->name = g_string_free(name, FALSE);
-}
-
-bool lqn_channel_is_local(const struct lqn_channels *channels, uint64_t address, uint64_t other)
-{
-	return address == other || g_hash_table_contains(channels->addresses, &address);
-}
-
-void lqn_channel_set_tuple(struct lqn_object *object, const struct lqn_tuple *tuple)
-{
-	struct lqn_tuple reverse = lqn_tuple_reverse(tuple);
-	struct lqn_object *same, *peer;
-	GHashTable *by_tuple;
-
-	object = lqn_object_real(object);
-	by_tuple = object->channels->by_tuple;
-	if (object->has_tuple) {
-		return;
-	}
-	object->tuple = *tuple;
-	object->has_tuple = true;
-	object->kind = LQN_OBJ_TCP;
-	same = g_hash_table_lookup(by_tuple, tuple);
-	if (same && !same->closed && object->preexisting) {
-		/* one connection under two descriptors: it was passed on */
-		object->has_tuple = false;
-		set_alias(object, lqn_object_real(same));
-		return;
-	}
-	/* replace: the key must be the new object's own */
-	g_hash_table_replace(by_tuple, &object->tuple, object);
-	peer = g_hash_table_lookup(by_tuple, &reverse);
-	lqn_channel_name_by_tuple(object);
-	if (object->announced) {
-		lqn_channel_announce(object, true);
-	}
-	if (peer && !peer->closed) {
-		lqn_channel_pair(object, peer, LQN_CERTAIN);
-	} else if (!lqn_channel_is_local(object->channels, tuple->daddr, tuple->saddr)) {
-		object->remote = true;
-		lqn_channel_announce(object, true);
-		lqn_channel_drain(object);
-	}
 }
 
 void lqn_channel_closed(struct lqn_object *object)
@@ -554,38 +334,8 @@ void lqn_channel_closed(struct lqn_object *object)
 			}
 			separate(object);
 		}
-		clear_votes(object);
+		lqn_channel_clear_votes(object);
 		lqn_object_set(&object->candidate, NULL);
 	}
 	lqn_object_unpin(object);
-}
-
-static uint32_t strongest(const struct lqn_object *object)
-{
-	uint32_t weight = 0;
-
-	for (uint32_t i = 0; i < object->n_votes; i++) {
-		weight = MAX(weight, object->votes[i].weight);
-	}
-	return weight;
-}
-
-static gint by_strength(gconstpointer a, gconstpointer b)
-{
-	const struct lqn_object *x = *(const struct lqn_object *const *) a,
-				*y = *(const struct lqn_object *const *) b;
-	uint32_t p = strongest(x), q = strongest(y);
-
-	return p != q ? (p > q ? -1 : 1) : x->id < y->id ? -1 : x->id > y->id;
-}
-
-void lqn_channels_give_up(GPtrArray *objects)
-{
-	g_ptr_array_sort(objects, by_strength);
-	for (guint i = 0; i < objects->len; i++) {
-		lqn_channel_guess(objects->pdata[i]);
-	}
-	for (guint i = 0; i < objects->len; i++) {
-		lqn_channel_give_up(lqn_object_real(objects->pdata[i]));
-	}
 }

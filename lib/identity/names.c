@@ -128,7 +128,8 @@ static bool is_given(const char *comm, const struct lqn_snapshot_process *proces
 	const char *name = executable(process);
 
 	/* `MainThread` is what Node.js calls its first one */
-	return (name && g_str_has_prefix(name, comm)) || g_str_has_prefix(lqn_base_name(process->cmdline[0]), comm) || g_str_has_prefix(lqn_base_name(script), comm) ||
+	return (name && g_str_has_prefix(name, comm)) || g_str_has_prefix(lqn_base_name(process->cmdline[0]), comm) ||
+		g_str_has_prefix(lqn_base_name(script), comm) ||
 		(interpreter_of(process) && g_str_has_prefix(comm, interpreter_of(process)->name)) || strcmp(comm, "MainThread") == 0;
 }
 

@@ -203,8 +203,10 @@ void lqn_build_blocked(struct lqn_build *build)
 		const struct lqn_party *host = build->a->hosts->pdata[i];
 
 		for (guint k = 0; k < host->by_age->len; k++) {
-			if (in_a_task(build, host->by_age->pdata[k]) && !((const struct lqn_actor *) host->by_age->pdata[k])->unit->outside) {
-				tally_actor(build, host->by_age->pdata[k], &tallies);
+			struct lqn_actor *actor = host->by_age->pdata[k];
+
+			if (in_a_task(build, actor) && !actor->unit->outside) {
+				tally_actor(build, actor, &tallies);
 			}
 		}
 	}

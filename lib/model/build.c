@@ -296,8 +296,8 @@ static void note_degradations(struct lqn_build *build)
 		}
 		note_early_ends(build, host);
 		if (host->holes > 0) {
-			lqn_build_note(build, "%s: switches missing in the trace: %" G_GUINT64_FORMAT "; who ran is known by who left the CPU",
-				host->name, host->holes);
+			lqn_build_note(build, "%s: switches missing in the trace: %" G_GUINT64_FORMAT
+				"; who ran is known by who left the CPU", host->name, host->holes);
 		}
 		if (host->contradictions > 0) {
 			lqn_build_note(build, "%s: %" G_GUINT64_FORMAT " pieces of evidence speak against a pairing of "

@@ -241,8 +241,8 @@ static void build_class(struct lqn_build *build, struct lqn_service *service, do
 		population = 2 * class.n_gaps > n ? at_a_time(build, task, population, n / wall) : population;
 		population = in_flight(build, service, population, n / wall);
 		if (service->outside) {
-			lqn_build_note(build, "%s: not traced; each of their connections is taken for a customer that thinks between an answer and "
-				"the next request", task->name);
+			lqn_build_note(build, "%s: not traced; each of their connections is taken for a customer that thinks "
+				"between an answer and the next request", task->name);
 		}
 	}
 	task->multiplicity = (unsigned) population;

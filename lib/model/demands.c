@@ -9,7 +9,10 @@
 
 #include <math.h>
 
-/* What follows the reply, computing, sleeping or waiting for devices, is a second phase if it is more than the way back from the system call … */
+/*
+ * What follows the reply, computing, sleeping or waiting for devices, is a second phase if it is more than the way back from the
+ * system call …
+ */
 #define PHASE2_SHARE 0.1
 #define PHASE2_NS 10000
 /* … and for a thread that ends with it, more than ending. */

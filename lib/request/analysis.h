@@ -25,7 +25,7 @@ struct lqn_options {
 	int64_t begin, end;			/* ns; INT64_MIN, INT64_MAX: not given */
 	bool whole;				/* without marks and times: from the first request to the last, steady or not */
 	bool clutter;				/* the full model: all clients, all entries */
-	double background_below;		/* share of the busiest client's cycles below which one is background; 0: LQN_BACKGROUND_BELOW */
+	double background_below;		/* of the busiest client's cycles, below which one is background; 0: LQN_BACKGROUND_BELOW */
 	enum lqn_entries entries;		/* how fine */
 	bool all_paths;				/* keep every request's pieces in the report */
 	unsigned slowest;			/* requests of each operation whose pieces are kept with all that was done for them */

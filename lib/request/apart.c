@@ -14,7 +14,8 @@
 
 #define KINDS_MAX 4096		/* of messages, on one host … */
 #define KINDS_FIRST 2048	/* … to which until then those are added of which nothing else is known */
-#define APART_MIN 3		/* messages that are requests, from which on all are; by themselves, from which on a length is no body's */
+/* Messages that are requests, from which on all are; by themselves, from which on a length is no body's. */
+#define APART_MIN 3
 #define HEAD_MAX 64		/* bytes; what is read first of a longer one may be what a buffer holds */
 #define WORK_SHARE 0.25		/* of what is computed between the last message and the answer: more is not reading a head */
 

@@ -68,7 +68,7 @@ struct lqn_arc {
 	bool polled;				/* its answer came to an event loop that waited for whatever comes, … */
 	bool at_loop;				/* … at the place where requests come to it */
 	bool fetch, awaits;			/* it asks a broker for the next message; for what comes of one that was sent before */
-	int64_t fetched;			/* a message that a broker has passed on to who asked for one: when it took up that request; 0: no */
+	int64_t fetched;			/* of a message that a broker was asked for: when it took up that request; 0: none */
 	bool waited;				/* likewise; who asked had to wait */
 	bool needed;				/* of forget.c */
 };
@@ -107,7 +107,7 @@ struct lqn_invocation {
 	int64_t replied;			/* end of the reply's send; 0: not */
 	int64_t cpu[2], send_cpu;		/* by phase; of the reply's send */
 	int64_t delay[2];			/* asleep, by phase */
-	int64_t paused;				/* its thread waited, but for no answer: for a timer, another process, or what is not traced */
+	int64_t paused;				/* its thread waited for a timer, another process, or what is not traced */
 	int64_t left_at;			/* since then nobody works on it, nor is an answer waited for; 0: not so */
 	int64_t paused_from, paused_until;	/* the last time that it was; 0: never */
 	bool paused_queued;			/* then it waited for a connection */
@@ -157,7 +157,7 @@ struct lqn_unit {			/* a process */
 	uint64_t answers, answers_by_others;
 	int64_t answers_cpu;
 	int distance;			/* from the clients, in messages */
-	GPtrArray *unclaimed;		/* struct lqn_arc to it, borrowed, by whom served is not known; owned; NULL: none (futexes.c) */
+	GPtrArray *unclaimed;		/* struct lqn_arc to it, borrowed; who serves them is not known; owned; NULL: none */
 	bool needed;			/* of forget.c */
 };
 

@@ -197,7 +197,8 @@ void lqn_waited_for_lock(struct lqn_actor *actor, uint64_t word, bool again, con
 
 /* ---- apart.c: messages that come one after the other without an answer; what comes is counted on the way in ---- */
 GHashTable *lqn_apart_kinds_new(void);
-void lqn_apart_count_receive(const struct lqn_actor *actor, struct lqn_end *end, const struct lqn_event *ev, const struct lqn_actor *sender);
+void lqn_apart_count_receive(const struct lqn_actor *actor, struct lqn_end *end, const struct lqn_event *ev,
+	const struct lqn_actor *sender);
 void lqn_apart_count_send(struct lqn_actor *actor, struct lqn_end *end, const struct lqn_event *ev);
 /* True if the last request that was received at the end is one by itself: what comes before an answer is none of it. */
 bool lqn_is_apart(const struct lqn_end *end);

@@ -2,8 +2,8 @@
 
 /*
  * Connections between hosts. Each host's filter knows its own end only; here the ends find each other by their addresses, and
- * what one reads is matched to what the other sent, by counting bytes; datagrams by their order and length. It does not matter which of the two is heard of
- * first.
+ * what one reads is matched to what the other sent, by counting bytes; datagrams by their order and length. It does not matter
+ * which of the two is heard of first.
  */
 #include "internal.h"
 

@@ -334,8 +334,9 @@ static void count_wait(struct lqn_party *host, const struct lqn_event *ev)
 	struct lqn_actor *actor = lqn_party_actor(host, ev->wait.thread);
 	struct lqn_interval interval = {
 		.begin = ev->wait.begin, .wake = ev->wait.wake, .end = ev->wait.end, .cpu = ev->wait.cpu,
-		.idle = ev->wait.idle, .charged = ev->wait.charged, .call_begin = ev->wait.call_begin, .by = ev->wait.by, .after = ev->wait.after, .object = ev->wait.object,
-		.via = ev->wait.via, .cause = (uint8_t) ev->wait.cause, .call = (uint8_t) ev->wait.call, .state = (uint8_t) ev->wait.state, .open = ev->wait.open != 0,
+		.idle = ev->wait.idle, .charged = ev->wait.charged, .call_begin = ev->wait.call_begin, .by = ev->wait.by,
+		.after = ev->wait.after, .object = ev->wait.object, .via = ev->wait.via, .cause = (uint8_t) ev->wait.cause,
+		.call = (uint8_t) ev->wait.call, .state = (uint8_t) ev->wait.state, .open = ev->wait.open != 0,
 	};
 
 	add_interval(actor, &interval);
@@ -370,7 +371,8 @@ static void count_preempted(struct lqn_party *host, const struct lqn_event *ev)
 	struct lqn_actor *actor = lqn_party_actor(host, ev->preempted.thread);
 	struct lqn_interval interval = {
 		.begin = ev->preempted.begin, .wake = ev->preempted.begin, .end = ev->preempted.end,
-		.cpu = ev->preempted.cpu, .idle = ev->preempted.idle, .by = ev->preempted.by, .after = ev->preempted.after, .preempted = true,
+		.cpu = ev->preempted.cpu, .idle = ev->preempted.idle, .by = ev->preempted.by, .after = ev->preempted.after,
+		.preempted = true,
 	};
 
 	add_interval(actor, &interval);

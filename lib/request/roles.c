@@ -41,7 +41,8 @@ static gboolean equal_pair(gconstpointer x, gconstpointer y)
 
 bool lqn_end_needs_role(const struct lqn_end *end)
 {
-	return end->role == LQN_ROLE_NONE && !end->one_way && end->peer && end->peer->role == LQN_ROLE_NONE && end->user && end->peer->user &&
+	return end->role == LQN_ROLE_NONE && !end->one_way && end->peer && end->peer->role == LQN_ROLE_NONE &&
+		end->user && end->peer->user &&
 		(end->kind == LQN_OBJ_TCP || end->kind == LQN_OBJ_UNIX);
 }
 

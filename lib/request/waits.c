@@ -33,7 +33,8 @@ void lqn_on_wait(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 		lqn_context(a, actor, ev->wait.begin, ev->wait.cpu);
 	}
 	if (lqn_call_polls((uint8_t) ev->wait.call)) {
-		lqn_pause(actor, ev->wait.begin, ev->wait.call == LQN_CALL_EPOLL_WAIT && ev->wait.object && ev->wait.object == actor->asked_at);
+		lqn_pause(actor, ev->wait.begin,
+			ev->wait.call == LQN_CALL_EPOLL_WAIT && ev->wait.object && ev->wait.object == actor->asked_at);
 	}
 	actor->call_blocked = (same_call ? actor->call_blocked : 0) + ev->wait.end - ev->wait.begin;
 	actor->last.begin = ev->wait.begin;

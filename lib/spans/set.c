@@ -214,7 +214,8 @@ static struct lqn_file_span *linked_with(const struct lqn_span_set *set, const G
 
 static const char *name_of(struct lqn_span_set *set, const struct lqn_file_span *sender)
 {
-	g_autofree char *name = g_strdup_printf("%016" PRIx64 "%016" PRIx64 "-%016" PRIx64, sender->trace_high, sender->trace_low, sender->id);
+	g_autofree char *name = g_strdup_printf("%016" PRIx64 "%016" PRIx64 "-%016" PRIx64,
+		sender->trace_high, sender->trace_low, sender->id);
 
 	return lqn_span_set_text(set, name, -1, sender->file, sender->line);
 }

@@ -198,7 +198,8 @@ START_TEST(what_was_published_before_the_trace_is_nobodys)
 	for (int i = 0; i < 3; i++) {
 		send(CONSUMER, 6, 8, BROKER, "epoll_wait", 0);
 		talk_await(&t, CONSUMER, "recvfrom", 6);
-		feed(t.feed, "%ld c%d wk %d\n%ld c%d sw 0>%d R\n%ld c%d -epoll_wait 1", t.now, CONSUMER, BROKER, t.now, BROKER, BROKER, t.now,
+		feed(t.feed, "%ld c%d wk %d\n%ld c%d sw 0>%d R\n"
+			"%ld c%d -epoll_wait 1", t.now, CONSUMER, BROKER, t.now, BROKER, BROKER, t.now,
 			BROKER);
 		take(9, 8);
 		send(BROKER, 9, 80, CONSUMER, "recvfrom", 1);
@@ -392,7 +393,8 @@ START_TEST(who_fetches_has_what_is_published_since)
 	for (int i = 0; i < MESSAGES; i++) {
 		if (i % 4 == 0) {
 			talk_work(&t, 1000);	/* the time that he gives is longer than it takes else */
-			feed(t.feed, "%ld c2 +hrtimer 1\n%ld c2 wk 2\n%ld c2 -hrtimer 1\n%ld c2 sw 0>2 R\n%ld c2 -epoll_wait 0", t.now, t.now,
+			feed(t.feed, "%ld c2 +hrtimer 1\n%ld c2 wk 2\n%ld c2 -hrtimer 1\n%ld c2 sw 0>2 R\n"
+				"%ld c2 -epoll_wait 0", t.now, t.now,
 				t.now, t.now, t.now);
 			talk_work(&t, 2);
 			send(BROKER, 9, 5, CONSUMER, "recvfrom", 1);
@@ -535,7 +537,8 @@ START_TEST(who_waits_for_what_comes_of_his_message_is_answered)
 }
 END_TEST
 
-SUITE("brokers", one_span_may_be_of_several_messages, spans_of_producer_and_consumer_name_the_message, a_name_of_a_message_joins_spans_of_two_traces,
+SUITE("brokers", one_span_may_be_of_several_messages, spans_of_producer_and_consumer_name_the_message,
+	a_name_of_a_message_joins_spans_of_two_traces,
 	 what_is_passed_on_in_one_go_is_known_by_its_context, what_lay_in_a_broker_is_known_by_order_and_size,
 	what_was_published_before_the_trace_is_nobodys, who_fetches_has_what_is_published_since,
 	what_lay_there_is_had_by_who_asks_next, who_waits_for_what_comes_of_his_message_is_answered)

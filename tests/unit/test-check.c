@@ -288,7 +288,8 @@ static void one_that_sleeps_until(bool paced)
 	for (int i = 0; i < 60; i++) {
 		long served = i % 3 ? 100 : 300, asleep = paced ? 1000 - (i % 3 == 1 ? 300 : 100) - 6 : 400, woken = t.now + asleep;
 
-		feed(t.feed, "%ld c4 +clock_nanosleep 1 1\n%ld c4 sw 4>0 S\n%ld c4 +hrtimer 1\n%ld c4 wk 4\n%ld c4 -hrtimer 1\n%ld c4 sw 0>4 R\n"
+		feed(t.feed, "%ld c4 +clock_nanosleep 1 1\n%ld c4 sw 4>0 S\n%ld c4 +hrtimer 1\n%ld c4 wk 4\n"
+			"%ld c4 -hrtimer 1\n%ld c4 sw 0>4 R\n"
 			"%ld c4 -clock_nanosleep 0", t.now, t.now, woken, woken, woken, woken, woken);
 		t.now = woken;
 		talk_request(&t, ONE, 5, SERVER);

@@ -136,9 +136,11 @@ static void ask(struct feed *client, struct feed *server, int cycle)
 	if (cycle != LOST) {
 		feed(server, "%ld c0 +softirq 3\n%ld c0 receive %d 1:10 2:20 %d udp\n%ld c0 wk 2\n%ld c0 -softirq 3\n%ld c0 sw 0>2 R\n"
 			"%ld c0 -recvfrom %d", t + 50, t + 50, cycle + 1, bytes, t + 51, t + 52, t + 53, t + 54, bytes);
-		feed(server, "%ld c0 +sendto 4 9\n%ld c0 queue %d 2:20 1:10 9 udp\n%ld c0 -sendto 9\n%ld c0 +recvfrom 4 100\n%ld c0 sw 2>0 S",
+		feed(server, "%ld c0 +sendto 4 9\n%ld c0 queue %d 2:20 1:10 9 udp\n%ld c0 -sendto 9\n"
+			"%ld c0 +recvfrom 4 100\n%ld c0 sw 2>0 S",
 			t + 154, t + 155, cycle + 1, t + 156, t + 157, t + 158);
-		feed(client, "%ld c0 +softirq 3\n%ld c0 receive %d 2:20 1:10 9 udp\n%ld c0 wk 1\n%ld c0 -softirq 3", t + 200, t + 200, cycle + 1,
+		feed(client, "%ld c0 +softirq 3\n%ld c0 receive %d 2:20 1:10 9 udp\n%ld c0 wk 1\n"
+			"%ld c0 -softirq 3", t + 200, t + 200, cycle + 1,
 			t + 201, t + 202);
 	} else {
 		feed(client, "%ld c0 +hrtimer 1\n%ld c0 wk 1\n%ld c0 -hrtimer 1", t + 200, t + 201, t + 202);
@@ -181,5 +183,6 @@ START_TEST(datagrams_between_hosts_match_by_order_and_length)
 }
 END_TEST
 
-SUITE("datagrams", datagrams_between_hosts_match_by_order_and_length, answers_of_one_socket_reach_who_asked, a_woken_reader_says_which_socket_has_the_port,
+SUITE("datagrams", datagrams_between_hosts_match_by_order_and_length, answers_of_one_socket_reach_who_asked,
+	a_woken_reader_says_which_socket_has_the_port,
 	what_comes_from_another_host_is_read_in_order, a_port_may_be_given_to_another_socket)

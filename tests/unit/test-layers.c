@@ -20,7 +20,8 @@ static void begin(int thread, const char *name)
 {
 	long now = t.now++;
 
-	feed(t.feed, "%ld c0 name %d %s\n%ld c0 fork %d %d\n%ld c%d sw 0>%d R", now, thread, name, now, PARENT, thread, now, thread, thread);
+	feed(t.feed, "%ld c0 name %d %s\n%ld c0 fork %d %d\n"
+		"%ld c%d sw 0>%d R", now, thread, name, now, PARENT, thread, now, thread, thread);
 }
 
 static void start(const char *front, const char *back)
@@ -175,7 +176,8 @@ START_TEST(who_sleeps_as_it_serves_is_no_client)
 END_TEST
 
 /*
- * As there, but through sockets for datagrams, at several of which the back polls: who has sent what it reads is found out when enough has been
+ * As there, but through sockets for datagrams, at several of which the back polls: who has sent what it reads
+ * is found out when enough has been
  * seen, long after it has sent to others.
  */
 START_TEST(who_was_asked_first_is_known_by_times)

@@ -91,7 +91,8 @@ static void check_row(const struct lqn_layout_event *row)
 		ck_assert_msg(f->offset == offsetof(struct lqn_record, text) ||
 			f->offset >= offsetof(struct lqn_record, sw),
 			"%s.%s would overwrite the record's head", row->name, f->names);
-		ck_assert_msg((f->kind == LQN_FIELD_TEXT || f->kind == LQN_FIELD_SERVICE) == (f->offset == offsetof(struct lqn_record, text)),
+		ck_assert_msg((f->kind == LQN_FIELD_TEXT || f->kind == LQN_FIELD_SERVICE) ==
+			(f->offset == offsetof(struct lqn_record, text)),
 			"%s.%s: text goes into text only", row->name, f->names);
 		for (const struct lqn_layout_field *g = row->fields; g != f; g++) {
 			ck_assert_msg(g->offset != f->offset || g->kind != f->kind, "%s: %s and %s go to one place",

@@ -303,7 +303,8 @@ START_TEST(what_a_listener_of_unknown_kind_accepts_pairs)
 	start(1);
 	feed(f, "9 c1 state 2 2 server\n9 c1 statefd 2 4 socket:[77]\n10 c0 +socket 1 1\n10 c0 -socket 5\n11 c0 +connect 5\n"
 		"12 c0 -connect 0\n13 c0 +sendto 5 10\n14 c0 -sendto 10\n20 c1 +accept4 4\n21 c1 -accept4 7 1\n"
-		"22 c1 +recvfrom 7 100\n23 c1 -recvfrom 10\n24 c1 +sendto 7 20\n25 c1 -sendto 20\n26 c1 +close 7\n26 c1 -close 0\n30 c0 +recvfrom 5 100\n31 c0 -recvfrom 20\n32 c0 +close 5\n32 c0 -close 0");
+		"22 c1 +recvfrom 7 100\n23 c1 -recvfrom 10\n24 c1 +sendto 7 20\n25 c1 -sendto 20\n"
+		"26 c1 +close 7\n26 c1 -close 0\n30 c0 +recvfrom 5 100\n31 c0 -recvfrom 20\n32 c0 +close 5\n32 c0 -close 0");
 	end(50);
 	feed_expect(f, "receive thread=2 sender=1 sent=13u bytes=10");
 	feed_expect(f, "receive thread=1 sender=2 sent=24u bytes=20");
@@ -317,7 +318,8 @@ START_TEST(what_a_listener_has_made_tells_what_it_makes)
 	start(1);
 	feed(f, "9 c1 state 2 2 server\n9 c1 statefd 2 4 socket:[77]\n10 c1 +accept4 4\n11 c1 sw 2>0 S\n12 c0 +socket 1 1\n"
 		"12 c0 -socket 5\n13 c0 +connect 5\n14 c0 wk 2\n15 c0 -connect 0\n16 c1 sw 0>2 R\n17 c1 -accept4 7\n"
-		"18 c1 +recvfrom 7 100\n19 c1 sw 2>0 S\n20 c0 +sendto 5 10\n21 c0 wk 2\n22 c0 -sendto 10\n23 c1 sw 0>2 R\n24 c1 -recvfrom 10");
+		"18 c1 +recvfrom 7 100\n19 c1 sw 2>0 S\n20 c0 +sendto 5 10\n21 c0 wk 2\n22 c0 -sendto 10\n"
+		"23 c1 sw 0>2 R\n24 c1 -recvfrom 10");
 	feed(f, "30 c0 +socket 1 1\n30 c0 -socket 6\n31 c0 +connect 6\n32 c0 -connect 0\n33 c0 +sendto 6 11\n34 c0 -sendto 11\n"
 		"40 c1 +accept4 4\n41 c1 -accept4 8\n42 c1 +recvfrom 8 100\n43 c1 -recvfrom 11");
 	end(50);
@@ -416,5 +418,6 @@ SUITE("pairing", a_pipe_passed_on_is_the_same_pipe, an_accept_of_the_only_connec
 	a_descriptor_passed_on_is_the_same_connection, an_answer_that_was_there_came_through_what_was_passed_on,
 	all_who_send_to_a_datagram_socket_are_found_together, short_connections_do_not_mix,
 	messages_sent_before_the_accept_are_kept,
-	what_a_listener_of_unknown_kind_accepts_pairs, what_a_listener_has_made_tells_what_it_makes, who_is_alone_in_a_line_may_not_be_first,
+	what_a_listener_of_unknown_kind_accepts_pairs, what_a_listener_has_made_tells_what_it_makes,
+	who_is_alone_in_a_line_may_not_be_first,
 	a_connection_that_nothing_comes_back_on_pairs, a_refused_connect_leaves_the_line, room_to_write_is_no_message)

@@ -194,7 +194,8 @@ START_TEST(who_has_the_cpu_is_named_with_his_request)
 		talk_request(&t, CLIENT_2, 5, WORKER_2);
 		now = t.now;
 		/* the second worker goes to the first one's CPU, and is put off it for 40 us by a thread that nobody knows */
-		feed(t.feed, "%ld c4 sw 4>0 P\n%ld c4 sw 0>9 R\n%ld c2 sw 2>4 P\n%ld c2 sw 4>8 P\n%ld c2 sw 8>4 S\n%ld c2 sw 4>2 P\n%ld c4 sw 9>4 S",
+		feed(t.feed, "%ld c4 sw 4>0 P\n%ld c4 sw 0>9 R\n%ld c2 sw 2>4 P\n%ld c2 sw 4>8 P\n"
+			"%ld c2 sw 8>4 S\n%ld c2 sw 4>2 P\n%ld c4 sw 9>4 S",
 			now, now, now + 30, now + 50, now + 90, now + 100, now + 110);
 		t.now = now + 120;
 		talk_reply(&t, SERVER, 7, CLIENT);
@@ -230,8 +231,10 @@ START_TEST(a_caller_put_off_its_cpu_by_whom_it_asked_waits_for_him)
 		talk_work(&t, 10);
 		now = t.now;
 		/* the server comes on the client's CPU at once, works for 60 us, answers, and leaves; another has the CPU for 20 us */
-		feed(t.feed, "%ld c1 +sendto 5 64\n%ld c1 wk 2\n%ld c1 sw 1>2 P\n%ld c1 -recvfrom 64\n%ld c1 +sendto 7 64\n%ld c1 -sendto 64\n"
-			"%ld c1 +recvfrom 7 4096\n%ld c1 sw 2>9 S\n%ld c1 sw 9>1 S\n%ld c1 -sendto 64\n%ld c1 +recvfrom 5 4096\n%ld c1 -recvfrom 64",
+		feed(t.feed, "%ld c1 +sendto 5 64\n%ld c1 wk 2\n%ld c1 sw 1>2 P\n%ld c1 -recvfrom 64\n"
+			"%ld c1 +sendto 7 64\n%ld c1 -sendto 64\n"
+			"%ld c1 +recvfrom 7 4096\n%ld c1 sw 2>9 S\n%ld c1 sw 9>1 S\n%ld c1 -sendto 64\n"
+			"%ld c1 +recvfrom 5 4096\n%ld c1 -recvfrom 64",
 			now, now, now, now, now + 60, now + 61, now + 61, now + 61, now + 81, now + 82, now + 83, now + 84);
 		t.now = now + 85;
 		talk_sleep(&t, CLIENT, 50);
@@ -265,7 +268,8 @@ START_TEST(who_had_the_cpu_that_was_waited_for_is_named)
 		now = t.now;
 		/* the request reaches the first worker, which gets the second one's CPU 30 us later; no other is idle */
 		feed(t.feed, "%ld c0 sw 0>10 R\n%ld c2 sw 0>12 R\n%ld c3 sw 0>13 R\n%ld c1 +sendto 5 64\n%ld c1 wk 2\n%ld c1 -sendto 64\n"
-			"%ld c1 +recvfrom 5 4096\n%ld c1 sw 1>14 S\n%ld c4 sw 4>2 P\n%ld c4 -recvfrom 64\n%ld c4 sw 2>4 P\n%ld c2 sw 12>2 S\n"
+			"%ld c1 +recvfrom 5 4096\n%ld c1 sw 1>14 S\n%ld c4 sw 4>2 P\n%ld c4 -recvfrom 64\n"
+			"%ld c4 sw 2>4 P\n%ld c2 sw 12>2 S\n"
 			"%ld c0 sw 10>0 S\n%ld c3 sw 13>0 S\n%ld c1 sw 14>0 S",
 			now, now, now, now, now, now + 1, now + 1, now + 1, now + 30, now + 30, now + 40, now + 50, now + 50, now + 50,
 			now + 50);
@@ -645,7 +649,8 @@ END_TEST
 
 SUITE("paths", interrupts_are_no_work_of_the_thread, the_holders_of_a_lock_are_named_one_after_the_other,
 	a_lock_that_was_found_free_is_held_since_the_request_came, who_has_the_cpu_is_named_with_his_request,
-	a_caller_put_off_its_cpu_by_whom_it_asked_waits_for_him, who_had_the_cpu_that_was_waited_for_is_named, a_device_serves_one_request_after_the_other,
+	a_caller_put_off_its_cpu_by_whom_it_asked_waits_for_him, who_had_the_cpu_that_was_waited_for_is_named,
+	a_device_serves_one_request_after_the_other,
 	a_message_waits_while_who_takes_it_is_busy, of_calls_side_by_side_the_last_is_on_the_path,
 	a_planted_lock_is_first_of_what_the_slow_have, the_slowest_are_kept_in_full_and_a_sample_of_the_others,
 	what_threads_did_tiles_their_work, entries_tell_operations_apart_where_no_span_does)

@@ -142,7 +142,8 @@ static void take(int fd)
 }
 
 /*
- * A loop leaves what is asked to a thread of its own, which tells it by a pipe when it has done so; then it answers, in the same go in which
+ * A loop leaves what is asked to a thread of its own, which tells it by a pipe when it has done so; then it
+ * answers, in the same go in which
  * it has taken up what another client asks.
  */
 START_TEST(what_its_own_threads_have_told_it_is_no_delivery)
@@ -164,7 +165,8 @@ START_TEST(what_its_own_threads_have_told_it_is_no_delivery)
 		talk_await(&t, asks, "recvfrom", 5);
 		take(i % 2 ? 8 : 7);
 		if (i > 0) {
-			feed(t.feed, "%ld c5 +write 4 1\n%ld c5 -write 1\n%ld c2 +read 3 1\n%ld c2 -read 1", t.now, t.now + 1, t.now + 2, t.now + 3);
+			feed(t.feed, "%ld c5 +write 4 1\n%ld c5 -write 1\n%ld c2 +read 3 1\n"
+				"%ld c2 -read 1", t.now, t.now + 1, t.now + 2, t.now + 3);
 			talk_work(&t, 5);
 			talk_futex_wait(&t, CHILD, WORD);
 			talk_send(&t, SERVER, "sendto", i % 2 ? 7 : 8, waits, "recvfrom");
@@ -461,7 +463,10 @@ START_TEST(a_process_for_each_connection_is_no_pool)
 }
 END_TEST
 
-/* As who writes a journal when the answer is out: 21 us of CPU time, one of them for the call to come back, 70 us for the device, and a rest of 90 us. */
+/*
+ * As who writes a journal when the answer is out: 21 us of CPU time, one of them for the call to come back, 70 us for the device,
+ * and a rest of 90 us.
+ */
 START_TEST(disks_and_sleeps_after_the_reply_are_of_the_second_phase)
 {
 	struct lqn_entry *server, *operation;
@@ -505,5 +510,7 @@ SUITE("servers", a_greeting_is_no_request, who_answers_before_the_end_of_the_req
 	what_its_own_threads_have_told_it_is_no_delivery, deliveries_of_a_broker_are_asynchronous,
 	customers_are_as_many_as_at_once, what_a_loop_of_customers_computes_is_done_by_its_thread,
 	programs_of_one_name_that_serve_and_ask_have_their_own_cpu_time,
-	what_processes_of_a_service_wait_for_among_each_other_is_a_delay, who_is_off_the_cpu_beside_an_idle_one_is_delayed, sleeps_until_a_time_are_not_yet_an_open_source, a_source_that_keeps_its_pace_is_open,
+	what_processes_of_a_service_wait_for_among_each_other_is_a_delay,
+	who_is_off_the_cpu_beside_an_idle_one_is_delayed, sleeps_until_a_time_are_not_yet_an_open_source,
+	a_source_that_keeps_its_pace_is_open,
 	a_process_for_each_connection_is_no_pool, disks_and_sleeps_after_the_reply_are_of_the_second_phase)

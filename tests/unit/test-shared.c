@@ -323,7 +323,10 @@ START_TEST(a_lock_within_a_lock_is_called_by_it)
 	}
 	ck_assert_uint_eq(outer->phase[0].calls->len, 1);
 	server = talk_entry(model, "server");
-	/* two of three requests are seen to pass the outer lock; nobody works while the inner one is known to be held, so that may be all */
+	/*
+	 * two of three requests are seen to pass the outer lock; nobody works while the inner one is known to be held, so that may
+	 * be all
+	 */
 	near(talk_calls(server, outer, LQN_SYNC), 2.0 / 3);
 	near(talk_calls(outer, inner, LQN_SYNC), 1.5);
 	ck_assert_double_eq(talk_calls(server, inner, LQN_SYNC), 0);
@@ -607,8 +610,10 @@ START_TEST(who_finds_nothing_has_not_answered_who_still_waits)
 }
 END_TEST
 
-SUITE("shared", what_is_waited_for_and_handed_on_is_a_lock, what_is_held_for_long_is_a_lock_though_few_wait, a_lock_that_nobody_waits_for_is_not_seen,
-	who_works_on_while_a_lock_is_held_does_not_pass_it, what_is_held_for_a_moment_is_no_resource, what_is_given_back_in_another_request_is_no_lock,
+SUITE("shared", what_is_waited_for_and_handed_on_is_a_lock, what_is_held_for_long_is_a_lock_though_few_wait,
+	a_lock_that_nobody_waits_for_is_not_seen,
+	who_works_on_while_a_lock_is_held_does_not_pass_it, what_is_held_for_a_moment_is_no_resource,
+	what_is_given_back_in_another_request_is_no_lock,
 	calls_within_a_lock_are_the_locks, a_worker_that_sleeps_with_a_lock_goes_on_with_its_request, a_lock_within_a_lock_is_called_by_it,
 	waiting_for_work_is_no_lock, a_worker_passes_on_what_its_process_has_received, what_lets_in_several_has_as_many_threads,
 	a_read_write_lock_is_no_task_and_that_is_said, requests_through_shared_memory_are_calls,

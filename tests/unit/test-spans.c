@@ -181,8 +181,8 @@ START_TEST(a_span_of_a_batch_is_linked_with_all_who_sent)
 	unsigned n = 0;
 
 	ck_assert(read_text(OTLP(MESSAGE_SPAN(TRACE, ONE, "4", "") "," MESSAGE_SPAN(TRACE, TWO, "4", MESSAGE_ID("m2")) ","
-		MESSAGE_SPAN(OTHER_TRACE, THREE, "5", ",\"links\":[" ONE_LINK(TRACE, ONE) "," ONE_LINK(OTHER_TRACE, THREE) ",7,{}," ONE_LINK(TRACE, "")
-			"," ONE_LINK(TRACE, "00000000000000a9") "," ONE_LINK(TRACE, TWO) "]"))));
+		MESSAGE_SPAN(OTHER_TRACE, THREE, "5", ",\"links\":[" ONE_LINK(TRACE, ONE) "," ONE_LINK(OTHER_TRACE, THREE)
+			",7,{}," ONE_LINK(TRACE, "") "," ONE_LINK(TRACE, "00000000000000a9") "," ONE_LINK(TRACE, TWO) "]"))));
 	expect_sound();
 	ck_assert_ptr_null(span(2)->message);
 	ck_assert_uint_eq(span(2)->links, 4);
@@ -210,8 +210,8 @@ START_TEST(a_hundred_thousand_links_are_no_trouble)
 	GString *text = g_string_new("{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[" MESSAGE_SPAN(TRACE, ONE, "4", "") ",");
 	GError *error = NULL;
 
-	g_string_append(text, "{\"traceId\":\"" OTHER_TRACE "\",\"spanId\":\"" TWO "\",\"kind\":5,\"startTimeUnixNano\":3,\"endTimeUnixNano\":4,"
-		"\"links\":[7");
+	g_string_append(text, "{\"traceId\":\"" OTHER_TRACE "\",\"spanId\":\"" TWO "\",\"kind\":5,"
+		"\"startTimeUnixNano\":3,\"endTimeUnixNano\":4,\"links\":[7");
 	for (unsigned i = 0; i < LINKS; i++) {
 		g_string_append(text, "," ONE_LINK(TRACE, ONE));
 	}
@@ -375,8 +375,9 @@ static unsigned below(unsigned n)
 static const char *const seeds[] = {
 	OTLP(SPAN(ONE, "", "1000", "2000") "," SPAN(TWO, ONE, "1100", "1900")) OTLP(SPAN(THREE, ONE, "1200", "1300")),
 	"{\"data\":[{\"traceID\":\"7\",\"spans\":[{\"traceID\":\"7\",\"spanID\":\"a\",\"operationName\":\"x\",\"startTime\":5,"
-		"\"duration\":4,\"references\":[{\"refType\":\"CHILD_OF\",\"traceID\":\"7\",\"spanID\":\"b\"}],\"tags\":[{\"key\":\"span.kind\","
-		"\"value\":\"client\"},{\"key\":\"pid\",\"value\":5}],\"processID\":\"p1\"}],\"processes\":{\"p1\":{\"serviceName\":\"s\","
+		"\"duration\":4,\"references\":[{\"refType\":\"CHILD_OF\",\"traceID\":\"7\",\"spanID\":\"b\"}],"
+		"\"tags\":[{\"key\":\"span.kind\",\"value\":\"client\"},{\"key\":\"pid\",\"value\":5}],"
+		"\"processID\":\"p1\"}],\"processes\":{\"p1\":{\"serviceName\":\"s\","
 		"\"tags\":[{\"key\":\"hostname\",\"value\":\"h\"}]}}}]}",
 };
 
@@ -456,8 +457,9 @@ START_TEST(objects_may_lie_across_chunks)
 	for (unsigned i = 0; i < 2000; i++) {
 		g_autofree char *name = g_strnfill(i % 977, 'x');
 
-		g_string_append_printf(text, "{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{\"traceId\":\"" TRACE "\",\"spanId\":\"%x\","
-			"\"name\":\"%s\",\"startTimeUnixNano\":\"%u\",\"endTimeUnixNano\":\"%u\"}]}]}]}\n", i + 1, name, i + 1, i + 2);
+		g_string_append_printf(text, "{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{"
+			"\"traceId\":\"" TRACE "\",\"spanId\":\"%x\",\"name\":\"%s\","
+			"\"startTimeUnixNano\":\"%u\",\"endTimeUnixNano\":\"%u\"}]}]}]}\n", i + 1, name, i + 1, i + 2);
 	}
 	ck_assert(g_file_set_contents(path, text->str, (gssize) text->len, NULL));
 	lqn_span_set_init(&set);
