@@ -29,8 +29,7 @@ static enum taking taking(const struct lqn_object *object)
 
 bool lqn_object_is_shared(const struct lqn_object *object)
 {
-	return object->kind == LQN_OBJ_PIPE || object->kind == LQN_OBJ_FIFO || object->kind == LQN_OBJ_QUEUE ||
-		object->kind == LQN_OBJ_EVENTFD || object->kind == LQN_OBJ_FILE;
+	return lqn_object_kind_is_shared(object->kind) || object->kind == LQN_OBJ_FILE;
 }
 
 /* Where what is sent into an object is read; NULL: not known. */

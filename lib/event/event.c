@@ -105,6 +105,11 @@ const char *lqn_object_kind_name(uint32_t kind)
 	return name_of(object_kind_names, G_N_ELEMENTS(object_kind_names), kind);
 }
 
+bool lqn_object_kind_is_shared(uint32_t kind)
+{
+	return kind == LQN_OBJ_PIPE || kind == LQN_OBJ_FIFO || kind == LQN_OBJ_QUEUE || kind == LQN_OBJ_EVENTFD;
+}
+
 const char *lqn_evidence_name(uint32_t evidence)
 {
 	return name_of(evidence_names, G_N_ELEMENTS(evidence_names), evidence);

@@ -333,6 +333,8 @@ bool lqn_event_is_sound(const struct lqn_event *ev);
 
 const char *lqn_cause_name(uint32_t cause);
 const char *lqn_object_kind_name(uint32_t kind);
+/* True if what is sent into such an object is read from the same, by whoever comes. */
+bool lqn_object_kind_is_shared(uint32_t kind);
 const char *lqn_evidence_name(uint32_t evidence);
 const char *lqn_role_name(uint32_t role);
 const char *lqn_span_kind_name(uint32_t kind);

@@ -207,6 +207,16 @@ bool lqn_is_apart(const struct lqn_end *end);
 /* What is not kept goes; bytes of what is over and stays. */
 uint64_t lqn_parties_forget(struct lqn_analysis *analysis);
 
+/* ---- count.c: what is counted of events as they come ---- */
+void lqn_count_wait(struct lqn_party *host, const struct lqn_event *ev);
+void lqn_count_preempted(struct lqn_party *host, const struct lqn_event *ev);
+void lqn_count_interrupted(struct lqn_party *host, const struct lqn_event *ev);
+void lqn_count_send(struct lqn_party *host, const struct lqn_event *ev);
+void lqn_count_receive(struct lqn_party *host, const struct lqn_event *ev);
+void lqn_count_accept(struct lqn_party *host, const struct lqn_event *ev);
+void lqn_count_word_wait(struct lqn_party *host, const struct lqn_event *ev);
+void lqn_count_word_wake(struct lqn_party *host, const struct lqn_event *ev);
+
 /* ---- order.c: events in order of what they tell, with a look ahead ---- */
 struct lqn_order *lqn_order_new(struct lqn_analysis *analysis);
 void lqn_order_free(struct lqn_order *order);

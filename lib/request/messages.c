@@ -19,21 +19,16 @@ bool lqn_end_is_one_way(const struct lqn_end *end)
 	return end->one_way || (lqn_end_is_stream(end) && end->sends == 0);
 }
 
-static bool is_shared(const struct lqn_end *end)
-{
-	return end->kind == LQN_OBJ_PIPE || end->kind == LQN_OBJ_FIFO || end->kind == LQN_OBJ_QUEUE ||
-		end->kind == LQN_OBJ_EVENTFD;
-}
-
 static bool carries_messages(const struct lqn_end *end)
 {
-	return lqn_end_is_stream(end) || end->one_way || is_shared(end) || end->kind == LQN_OBJ_DATAGRAM || end->kind == LQN_OBJ_UDP;
+	return lqn_end_is_stream(end) || end->one_way || lqn_object_kind_is_shared(end->kind) ||
+		end->kind == LQN_OBJ_DATAGRAM || end->kind == LQN_OBJ_UDP;
 }
 
 /* Where what is sent into `end` is read; NULL: not known. */
 static struct lqn_end *target(struct lqn_end *end)
 {
-	return is_shared(end) ? end : lqn_end_real(end->peer);
+	return lqn_object_kind_is_shared(end->kind) ? end : lqn_end_real(end->peer);
 }
 
 static void replied(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_invocation *done,
