@@ -28,17 +28,19 @@ struct customer {
 struct class {
 	GHashTable *customers;		/* thread, or connection of a loop -> struct customer; owned */
 	double response, gaps, square_gaps;	/* sums, s and s² */
-	double busy;			/* s of CPU time of loops in the gaps, summed */
+	double busy;			/* s of CPU time in the gaps, summed */
 	guint n_gaps, paced;
 	/* of responses r, and periods p from one begin of a customer's to the next: sums, s and s² */
 	double r, p, rr, rp;
 };
 
-/* s for which a loop computes between the end of a customer's last cycle and the begin of this one: for others. */
+/*
+ * s for which the thread computes between the end of a customer's last cycle and the begin of this one: what remains to be done of the
+ * last, for the demand has it all; or, if it is a loop, for others.
+ */
 static double busy_in(const struct lqn_invocation *it, int64_t since)
 {
-	return it->origin == LQN_ORIGIN_LOOP && since < it->begin ?
-		(double) (lqn_actor_cpu_at(it->actor, it->begin) - lqn_actor_cpu_at(it->actor, since)) / 1e9 : 0;
+	return since < it->begin ? (double) (lqn_actor_cpu_at(it->actor, it->begin) - lqn_actor_cpu_at(it->actor, since)) / 1e9 : 0;
 }
 
 static void add_cycle(const struct lqn_build *build, struct class *class, const struct lqn_invocation *it)
@@ -248,9 +250,11 @@ static void build_class(struct lqn_build *build, struct lqn_service *service, do
 	task->multiplicity = (unsigned) population;
 	task->think = MAX(0, population * wall / n - task->response);
 	threads = task->kind == LQN_TASK_CLIENT && !service->outside ? loops_of(service, task->response * n / wall) : 0;
-	if (threads > 0) {
-		/* until the loop comes to it a customer waits, and does not think */
+	if (!service->outside) {
+		/* the model computes that in the cycle; and until a loop comes to it a customer waits, and does not think */
 		task->think = MAX(0, task->think - class.busy / MAX(class.n_gaps, 1u));
+	}
+	if (threads > 0) {
 		lqn_build_client_loop(build, service, threads);
 	}
 	g_hash_table_destroy(class.customers);

@@ -252,7 +252,7 @@ static void fill(struct lqn_build *build, struct lqn_cluster *cluster)
 	}
 	entry->phase[0].demand_cvsq = cvsq(s.cpu[0] + s.send, s.square[0], n);
 	if (service->busy_ns > 0) {
-		demand[0] += service->loose_ns * (s.cpu[0] + s.cpu[1] + s.send) / service->busy_ns;
+		demand[entry->has_phase2] += service->loose_ns * (s.cpu[0] + s.cpu[1] + s.send) / service->busy_ns;
 	}
 	delay[0] = (service->root ? 0 : delay[0]) + s.put_off[0] + s.paused + s.latency + (cluster->locks->len > 0 ? 0 : s.lock_latency);
 	for (unsigned phase = 0; phase < 2; phase++) {
