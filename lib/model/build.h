@@ -165,6 +165,8 @@ void lqn_build_sections(struct lqn_build *build);
  * squares; < 0: unknown.
  */
 double lqn_interval(double sum, double square, double n);
+/* Squared coefficient of variation, likewise; < 0: unknown. */
+double lqn_cvsq(double sum, double square, double n);
 /* demands.c: demands, delays and calls of entries. */
 void lqn_build_demands(struct lqn_build *build);
 /* connections.c: pools of connections that requests of event loops wait for. */

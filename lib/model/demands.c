@@ -119,7 +119,7 @@ static bool has_phase2(struct lqn_build *build, const struct lqn_cluster *cluste
 		(s->last < cluster->members->len && tail_calls(build, cluster));
 }
 
-static double cvsq(double sum, double square, double n)
+double lqn_cvsq(double sum, double square, double n)
 {
 	double mean = sum / n;
 
@@ -139,7 +139,7 @@ struct tally {
 	guint now;			/* of the invocation that is looked at */
 	guint free, held;		/* of struct lqn_model_call */
 	double sum, square;
-	guint counts[LQN_COUNTS], more;	/* invocations with 1, 2, … calls; with more than are told apart */
+	guint counts[LQN_COUNTS + 1];	/* of lqn_call_set_counts() */
 };
 
 static struct tally *tally_of(GArray *tallies, struct lqn_entry *dest, enum lqn_call_kind kind, unsigned phase)
@@ -176,20 +176,9 @@ static void count_calls(struct lqn_build *build, const struct lqn_cluster *clust
 
 		tally->sum += tally->now;
 		tally->square += (double) tally->now * tally->now;
-		*(tally->now < LQN_COUNTS ? &tally->counts[tally->now] : &tally->more) += 1;
+		tally->counts[MIN(tally->now, LQN_COUNTS)]++;
 		tally->now = 0;
 	}
-}
-
-static void set_shares(struct lqn_model_call *call, const struct tally *tally, double n)
-{
-	double none = n;	/* also those before the first */
-
-	for (guint k = 1; k < LQN_COUNTS && tally->more == 0; k++) {
-		call->share[k] = tally->counts[k] / n;
-		none -= tally->counts[k];
-	}
-	call->share[0] = tally->more == 0 ? none / n : 0;
 }
 
 static void add_calls(struct lqn_build *build, struct lqn_cluster *cluster)
@@ -203,10 +192,10 @@ static void add_calls(struct lqn_build *build, struct lqn_cluster *cluster)
 	for (guint i = 0; i < tallies->len; i++) {
 		const struct tally *tally = &g_array_index(tallies, struct tally, i);
 		struct lqn_model_call call = { .dest = tally->dest, .kind = tally->kind, .mean = tally->sum / n,
-			.cvsq = cvsq(tally->sum, tally->square, n), .ci = lqn_interval(tally->sum, tally->square, n),
+			.cvsq = lqn_cvsq(tally->sum, tally->square, n), .ci = lqn_interval(tally->sum, tally->square, n),
 			.free = tally->free, .held = tally->held };
 
-		set_shares(&call, tally, n);
+		lqn_call_set_counts(&call, tally->counts, cluster->members->len);
 		if (call.mean >= least) {
 			g_array_append_val(cluster->entry->phase[tally->phase].calls, call);
 		}
@@ -244,13 +233,13 @@ static void fill(struct lqn_build *build, struct lqn_cluster *cluster)
 
 	entry->has_phase2 = has_phase2(build, cluster, &s);
 	if (entry->has_phase2) {
-		entry->phase[1].demand_cvsq = cvsq(s.cpu[1], s.square[1], n);
+		entry->phase[1].demand_cvsq = lqn_cvsq(s.cpu[1], s.square[1], n);
 	} else {
 		demand[0] += demand[1];
 		delay[0] += delay[1];
 		demand[1] = delay[1] = 0;
 	}
-	entry->phase[0].demand_cvsq = cvsq(s.cpu[0] + s.send, s.square[0], n);
+	entry->phase[0].demand_cvsq = lqn_cvsq(s.cpu[0] + s.send, s.square[0], n);
 	if (service->busy_ns > 0) {
 		demand[entry->has_phase2] += service->loose_ns * (s.cpu[0] + s.cpu[1] + s.send) / service->busy_ns;
 	}

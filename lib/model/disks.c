@@ -35,7 +35,8 @@ static struct lqn_task *task_of(struct lqn_build *build, GArray *devices, struct
 
 static void add_disk(struct lqn_build *build, GArray *devices, struct lqn_cluster *cluster)
 {
-	double operations[2] = { 0, 0 }, all, busy = 0, n = cluster->members->len;
+	double operations[2] = { 0, 0 }, square[2] = { 0, 0 }, all, busy = 0, n = cluster->members->len;
+	guint counts[2][LQN_COUNTS + 1] = { { 0 } };
 	uint64_t device = 0;
 	struct lqn_task *task;
 	struct lqn_entry *entry;
@@ -43,9 +44,13 @@ static void add_disk(struct lqn_build *build, GArray *devices, struct lqn_cluste
 
 	for (guint i = 0; i < cluster->members->len; i++) {
 		const struct lqn_invocation *it = cluster->members->pdata[i];
+		bool late = cluster->entry->has_phase2;
+		guint each[2] = { it->disks[0] + (late ? 0 : it->disks[1]), late ? it->disks[1] : 0 };
 
 		for (unsigned phase = 0; phase < 2; phase++) {
-			operations[cluster->entry->has_phase2 ? phase : 0] += it->disks[phase];
+			operations[phase] += each[phase];
+			square[phase] += (double) each[phase] * each[phase];
+			counts[phase][MIN(each[phase], LQN_COUNTS)]++;
 			busy += (double) it->disk_ns[phase];
 		}
 		device = it->device ? it->device : device;
@@ -65,7 +70,11 @@ static void add_disk(struct lqn_build *build, GArray *devices, struct lqn_cluste
 	task->utilization += entry->throughput * entry->phase[0].demand;
 	for (unsigned phase = 0; phase < 2; phase++) {
 		if (operations[phase] > 0) {
-			lqn_entry_add_call(cluster->entry, phase, entry, LQN_SYNC, operations[phase] / n);
+			struct lqn_model_call *call = lqn_entry_add_call(cluster->entry, phase, entry, LQN_SYNC, operations[phase] / n);
+
+			call->cvsq = lqn_cvsq(operations[phase], square[phase], n);
+			call->ci = lqn_interval(operations[phase], square[phase], n);
+			lqn_call_set_counts(call, counts[phase], cluster->members->len);
 		}
 	}
 }

@@ -179,7 +179,22 @@ void lqn_call_set_mean(struct lqn_model_call *call, double mean)
 	memset(call->share, 0, sizeof(call->share));
 }
 
-void lqn_entry_add_call(struct lqn_entry *entry, unsigned phase, struct lqn_entry *dest,
+void lqn_call_set_counts(struct lqn_model_call *call, const guint counts[LQN_COUNTS + 1], guint n)
+{
+	guint none = n;
+
+	memset(call->share, 0, sizeof(call->share));
+	if (counts[LQN_COUNTS] > 0) {
+		return;
+	}
+	for (guint k = 1; k < LQN_COUNTS; k++) {
+		call->share[k] = (double) counts[k] / n;
+		none -= counts[k];
+	}
+	call->share[0] = (double) none / n;
+}
+
+struct lqn_model_call *lqn_entry_add_call(struct lqn_entry *entry, unsigned phase, struct lqn_entry *dest,
 	enum lqn_call_kind kind, double mean)
 {
 	struct lqn_model_call call = { .dest = dest, .kind = kind, .mean = mean, .cvsq = -1, .ci = -1 };
@@ -192,22 +207,20 @@ void lqn_entry_add_call(struct lqn_entry *entry, unsigned phase, struct lqn_entr
 
 		if (old->dest == dest && old->kind == kind) {
 			lqn_call_set_mean(old, old->mean + mean);
-			return;
+			return old;
 		}
 	}
 	g_array_append_val(calls, call);
+	return &g_array_index(calls, struct lqn_model_call, calls->len - 1);
 }
 
 void lqn_entry_add_fixed_call(struct lqn_entry *entry, unsigned phase, struct lqn_entry *dest, unsigned count)
 {
-	GArray *calls = entry->phase[phase].calls;
-	guint before = calls->len;
+	guint before = entry->phase[phase].calls->len;
+	struct lqn_model_call *call = lqn_entry_add_call(entry, phase, dest, LQN_SYNC, count);
 
 	g_assert(count < LQN_COUNTS);
-	lqn_entry_add_call(entry, phase, dest, LQN_SYNC, count);
-	if (calls->len > before) {
-		struct lqn_model_call *call = &g_array_index(calls, struct lqn_model_call, before);
-
+	if (entry->phase[phase].calls->len > before) {
 		call->cvsq = 0;
 		call->share[count] = 1;
 	}

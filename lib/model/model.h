@@ -156,12 +156,14 @@ struct lqn_model_process *lqn_task_add_process(struct lqn_task *task, uint32_t p
 struct lqn_entry *lqn_task_add_entry(struct lqn_task *task, const char *name);
 /*
  * Adds to the mean if the phase has such a call already (solvers take one of two). phase: 0 or 1. How the number of calls varies
- * is not known then.
+ * is not known then. Returns the call, borrowed until there is another one.
  */
-void lqn_entry_add_call(struct lqn_entry *entry, unsigned phase, struct lqn_entry *dest,
+struct lqn_model_call *lqn_entry_add_call(struct lqn_entry *entry, unsigned phase, struct lqn_entry *dest,
 	enum lqn_call_kind kind, double mean);
 /* A synchronous call that every invocation makes as often, in phase 0; below LQN_COUNTS. */
 void lqn_entry_add_fixed_call(struct lqn_entry *entry, unsigned phase, struct lqn_entry *dest, unsigned count);
+/* Sets the shares: of n invocations, counts[k] make k calls, those with the last k as many or more; none are the others. */
+void lqn_call_set_counts(struct lqn_model_call *call, const guint counts[LQN_COUNTS + 1], guint n);
 /* Another mean, of which no more is known than that. */
 void lqn_call_set_mean(struct lqn_model_call *call, double mean);
 
