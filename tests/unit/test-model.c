@@ -113,6 +113,31 @@ START_TEST(work_after_the_reply_is_a_second_phase)
 }
 END_TEST
 
+/* 150 us after each answer, then it sleeps for 400. */
+START_TEST(what_a_client_computes_after_the_answer_is_not_thought_as_well)
+{
+	struct lqn_task *client;
+	struct lqn_entry *cycle;
+
+	talk_pair(&t, CLIENT, "client", WEB, "web");
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 30);
+		talk_request(&t, CLIENT, 5, WEB);
+		talk_work(&t, 100);
+		talk_reply(&t, WEB, 7, CLIENT);
+		talk_work(&t, 150);
+		talk_sleep(&t, CLIENT, 400);
+	}
+	model = talk_finish(&t, NULL);
+	client = talk_task(model, "client");
+	cycle = talk_entry(model, "client");
+	ck_assert(cycle->phase[0].demand > 180e-6);
+	ck_assert(client->think_measured > 549e-6);
+	near(client->think, client->think_measured - 150e-6);
+	done();
+}
+END_TEST
+
 START_TEST(messages_without_an_answer_are_asynchronous)
 {
 	struct lqn_entry *page, *log;
@@ -441,6 +466,7 @@ START_TEST(a_device_that_is_waited_for_is_a_processor)
 	operation = talk_entry(model, "disk_0_8");
 	ck_assert_int_eq(operation->task->kind, LQN_TASK_DISK);
 	near(talk_calls(page, operation, LQN_SYNC), 2);
+	near(g_array_index(page->phase[0].calls, struct lqn_model_call, 0).share[2], 1);
 	near(operation->phase[0].demand, 70e-6);
 	near(page->phase[0].think, 40e-6);
 	near(page->phase[0].demand, 102e-6);
@@ -650,7 +676,7 @@ START_TEST(calls_and_demands_tell_how_well_they_are_known)
 END_TEST
 
 SUITE("model", requests_and_replies_are_synchronous_calls, nested_requests_stay_inside_their_caller,
-	work_after_the_reply_is_a_second_phase, messages_without_an_answer_are_asynchronous,
+	work_after_the_reply_is_a_second_phase, what_a_client_computes_after_the_answer_is_not_thought_as_well, messages_without_an_answer_are_asynchronous,
 	an_answer_from_further_down_was_forwarded, an_answer_on_a_connection_that_was_passed_on_was_forwarded,
 	who_passes_requests_on_is_a_pool_of_its_own_threads,
 	work_handed_over_inside_a_process_stays_with_its_request, marks_cut_the_window,
