@@ -190,37 +190,33 @@ static void swap_peers(struct lqn_object *from, struct lqn_object *to, enum lqn_
 	lqn_object_unpin(other);
 }
 
-void lqn_channel_pair(struct lqn_object *from, struct lqn_object *to, enum lqn_evidence evidence)
+/* Nothing that is known speaks against it. */
+static bool may_be_peers(const struct lqn_object *from, const struct lqn_object *to)
 {
-	from = lqn_object_real(from);
-	to = lqn_object_real(to);
 	if (from == to || !lqn_channel_is_end(from) || !lqn_channel_is_end(to)) {
-		return;
+		return false;
 	}
-	if (from->remote || to->remote ||
-		(from->has_tuple && to->has_tuple && !are_reverse(&from->tuple, &to->tuple))) {
-		/*
-		 * a softirq delivers what is there, not only what the thread in whose call it runs
-		 * has sent
-		 */
-		return;
-	}
+	/* a softirq delivers what is there, not only what the thread in whose call it runs has sent */
+	return !from->remote && !to->remote &&
+		(!from->has_tuple || !to->has_tuple || are_reverse(&from->tuple, &to->tuple));
+}
+
+/* True if they are no two ends, but one object, which is noted if it was not known. */
+static bool are_one(struct lqn_object *from, struct lqn_object *to, enum lqn_evidence evidence)
+{
 	if (from->kind == LQN_OBJ_EVENTFD || to->kind == LQN_OBJ_EVENTFD) {
 		if (from->kind == to->kind && from->preexisting && to->preexisting &&
 				evidence == LQN_CERTAIN) {
 			same_eventfd(from, to);
 		}
-		return;
+		return true;
 	}
-	if (evidence == LQN_CERTAIN && (set_shared_alias(from, to) || set_shared_alias(to, from))) {
-		return;
-	}
-	if (from->peer && lqn_object_real(from->peer) == to) {
-		from->evidence = MIN(from->evidence, (uint8_t) evidence);
-		return;
-	}
-	lqn_object_pin(from);
-	lqn_object_pin(to);
+	return evidence == LQN_CERTAIN && (set_shared_alias(from, to) || set_shared_alias(to, from));
+}
+
+/* By what is known of their peers so far. Both must be pinned by the caller. */
+static void pair_ends(struct lqn_object *from, struct lqn_object *to, enum lqn_evidence evidence)
+{
 	if (from->preexisting && !to->peer && to->candidate && !to->candidate->peer &&
 			evidence == LQN_CERTAIN) {
 		/* it cannot be the end that was accepted, for that one is known: see lqn_channel_set_alias */
@@ -246,6 +242,22 @@ void lqn_channel_pair(struct lqn_object *from, struct lqn_object *to, enum lqn_e
 		lqn_channel_give_up(to);
 		separate(from);
 	}
+}
+
+void lqn_channel_pair(struct lqn_object *from, struct lqn_object *to, enum lqn_evidence evidence)
+{
+	from = lqn_object_real(from);
+	to = lqn_object_real(to);
+	if (!may_be_peers(from, to) || are_one(from, to, evidence)) {
+		return;
+	}
+	if (from->peer && lqn_object_real(from->peer) == to) {
+		from->evidence = MIN(from->evidence, (uint8_t) evidence);
+		return;
+	}
+	lqn_object_pin(from);
+	lqn_object_pin(to);
+	pair_ends(from, to, evidence);
 	lqn_object_unpin(to);
 	lqn_object_unpin(from);
 }

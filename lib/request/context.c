@@ -413,7 +413,7 @@ struct lqn_invocation *lqn_begin_request(struct lqn_analysis *a, struct lqn_acto
 	actor->mark = MAX(actor->mark, start);
 	if (request) {
 		request->callee = invocation;
-		actor->unit->served = true;
+		actor->unit->has_served = true;
 	}
 	return invocation;
 }
@@ -436,7 +436,7 @@ struct lqn_invocation *lqn_context(struct lqn_analysis *a, struct lqn_actor *act
 	if (actor->current) {
 		return actor->current;
 	}
-	if (actor->unit->serves && was_handed_over(actor) && last->end > actor->awake_at) {
+	if (actor->unit->may_serve && was_handed_over(actor) && last->end > actor->awake_at) {
 		actor->woke_from_sleep = false;		/* a worker's sleep was of what it had been handed before */
 	}
 	if (actor->woke_from_sleep && actor->awake_at >= actor->last_ts) {

@@ -153,7 +153,7 @@ void lqn_count_receive(struct lqn_party *host, const struct lqn_event *ev)
 		if (actor->born >= 0) {
 			actor->unit->first_asked = MIN(actor->unit->first_asked, ev->receive.end);
 		}
-		actor->unit->serves = true;
+		actor->unit->may_serve = true;
 		actor->asked_on = end;
 	}
 	if (ev->receive.sender) {

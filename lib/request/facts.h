@@ -146,8 +146,8 @@ struct lqn_unit {			/* a process */
 	const struct lqn_snapshot_process *process;	/* borrowed; NULL: no snapshot shows it */
 	const char *name;		/* by a rule or a snapshot; interned; NULL: what its main thread is called */
 	bool ignored;			/* a rule says so: background */
-	bool serves;			/* it was seen to receive requests, or what may be some, or to accept */
-	bool served;			/* it was seen to take up a request */
+	bool may_serve;			/* it was seen to receive requests, or what may be some, or to accept */
+	bool has_served;		/* it was seen to take up a request */
 	bool outside;			/* none of the trace: who is at the other end of connections to hosts that are not traced */
 	int64_t first_asked, first_send;	/* of those who are born in the trace; INT64_MAX: never */
 	uint64_t sends, asks;		/* of which came after a sleep, not after a message */

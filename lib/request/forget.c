@@ -205,18 +205,12 @@ static void prune(struct lqn_invocation *it)
 	it->helps = it->helps && it->helps->needed ? it->helps : NULL;
 }
 
-static void sweep(struct lqn_analysis *a)
+/* Of each list those that stay go to the front, in their order. */
+
+static void sweep_arcs(struct lqn_analysis *a)
 {
 	guint n = 0;
 
-	for (guint i = 0; i < a->invocations->len; i++) {
-		struct lqn_invocation *it = a->invocations->pdata[i];
-
-		if (it->needed) {
-			prune(it);
-		}
-	}
-	/* those that stay to the front, in their order */
 	for (guint i = 0; i < a->arcs->len; i++) {
 		struct lqn_arc *arc = a->arcs->pdata[i];
 
@@ -228,7 +222,12 @@ static void sweep(struct lqn_analysis *a)
 		}
 	}
 	g_ptr_array_set_size(a->arcs, (gint) n);
-	n = 0;
+}
+
+static void sweep_samples(struct lqn_analysis *a)
+{
+	guint n = 0;
+
 	for (guint i = 0; i < a->samples->len; i++) {
 		struct lqn_hold_sample *sample = &g_array_index(a->samples, struct lqn_hold_sample, i);
 
@@ -237,7 +236,12 @@ static void sweep(struct lqn_analysis *a)
 		}
 	}
 	g_array_set_size(a->samples, n);
-	n = 0;
+}
+
+static void sweep_told(struct lqn_analysis *a)
+{
+	guint n = 0;
+
 	for (guint i = 0; i < a->told->len; i++) {
 		const struct lqn_told_message *told = &g_array_index(a->told, struct lqn_told_message, i);
 
@@ -246,7 +250,12 @@ static void sweep(struct lqn_analysis *a)
 		}
 	}
 	g_array_set_size(a->told, n);
-	n = 0;
+}
+
+static void sweep_invocations(struct lqn_analysis *a)
+{
+	guint n = 0;
+
 	for (guint i = 0; i < a->invocations->len; i++) {
 		struct lqn_invocation *it = a->invocations->pdata[i];
 
@@ -258,6 +267,21 @@ static void sweep(struct lqn_analysis *a)
 		}
 	}
 	g_ptr_array_set_size(a->invocations, (gint) n);
+}
+
+static void sweep(struct lqn_analysis *a)
+{
+	for (guint i = 0; i < a->invocations->len; i++) {
+		struct lqn_invocation *it = a->invocations->pdata[i];
+
+		if (it->needed) {
+			prune(it);
+		}
+	}
+	sweep_arcs(a);
+	sweep_samples(a);
+	sweep_told(a);		/* who is needed is known until the invocations are swept */
+	sweep_invocations(a);
 }
 
 /* ---- time lines ---- */

@@ -174,7 +174,7 @@ static void word_reply(struct lqn_analysis *a, struct lqn_actor *actor, struct l
 	struct lqn_arc *arc;
 
 	add_key(actor->host->answers, services(actor, waiter));
-	actor->unit->serves = true;
+	actor->unit->may_serve = true;
 	if (!waiter->current) {
 		caller = lqn_final(begin_asking(a, waiter, waiter->last.end, waiter->last.cpu));
 	} else if (waiter->current->tail_of && !waiter->current->into && !open_word_call(waiter->current, actor)) {
@@ -223,7 +223,7 @@ static bool has_passed_on(struct lqn_invocation *current)
 		return true;
 	}
 	return current->anonymous && !current->tail_of && !current->into && current->origin == LQN_ORIGIN_HANDOVER &&
-		current->actor->unit->serves && current->last_arc && current->last_arc->via &&
+		current->actor->unit->may_serve && current->last_arc && current->last_arc->via &&
 		current->last_arc->replied == 0;
 }
 
@@ -418,7 +418,7 @@ void lqn_on_futex_wake(struct lqn_analysis *a, struct lqn_party *host, const str
 			}
 			waiter->pending_request = arc;
 		}
-		waiter->unit->serves = true;
+		waiter->unit->may_serve = true;
 	} else {
 		word_reply(a, actor, waiter, word->id, ev);
 	}

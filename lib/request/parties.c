@@ -209,7 +209,7 @@ bool lqn_end_is_read_by(const struct lqn_end *end, struct lqn_actor *actor)
 void lqn_readers_serve(struct lqn_end *end)
 {
 	for (guint i = 0; end->readers && i < end->readers->len; i++) {
-		((struct lqn_actor *) end->readers->pdata[i])->unit->serves = true;
+		((struct lqn_actor *) end->readers->pdata[i])->unit->may_serve = true;
 	}
 }
 
@@ -363,7 +363,7 @@ int64_t lqn_actor_cpu_at(const struct lqn_actor *actor, int64_t ts)
 
 bool lqn_actor_is_loop_client(const struct lqn_actor *actor)
 {
-	return !actor->unit->serves && actor->sleeps * 50 < actor->sends;
+	return !actor->unit->may_serve && actor->sleeps * 50 < actor->sends;
 }
 
 const char *lqn_invocation_service(struct lqn_invocation *invocation)

@@ -296,6 +296,36 @@ static bool is_one_way(struct lqn_end *end)
 	return true;
 }
 
+/* Votes of ports and threads, for the pair of processes that the end is between. */
+static void count_votes(GHashTable *pairs, GHashTable *ports, const struct lqn_end *end)
+{
+	bool turned;
+	struct pair *pair = pair_of(pairs, end, &turned);
+	/* > 0: this end asks */
+	int64_t votes = VOTE_PORT * sign(connections_at(ports, end->peer) - connections_at(ports, end)) +
+		VOTE_THREADS * (end->peer->shared - end->shared);
+
+	pair->votes += turned ? -votes : votes;
+}
+
+static void assign(GHashTable *pairs, struct lqn_end *end)
+{
+	bool turned;
+	const struct pair *pair = pair_of(pairs, end, &turned);
+	int64_t votes = turned ? -pair->votes : pair->votes;
+
+	if (votes == 0) {
+		votes = VOTE_SLEEP * (end->peer->user->unit->distance - end->user->unit->distance);
+	}
+	if (votes == 0) {
+		votes = sign(end->peer->first_send - end->first_send);
+	}
+	end->role = votes >= 0 ? LQN_ROLE_CLIENT : LQN_ROLE_SERVER;
+	end->peer->role = votes >= 0 ? LQN_ROLE_SERVER : LQN_ROLE_CLIENT;
+	end->guessed = end->peer->guessed = true;
+	(votes >= 0 ? end->peer : end)->user->unit->may_serve = true;
+}
+
 void lqn_roles_assign(struct lqn_party *host)
 {
 	g_autoptr(GHashTable) pairs = g_hash_table_new_full(hash_pair, equal_pair, g_free, NULL);
@@ -307,45 +337,17 @@ void lqn_roles_assign(struct lqn_party *host)
 	g_hash_table_iter_init(&iter, host->ends);
 	while (g_hash_table_iter_next(&iter, NULL, &value)) {
 		struct lqn_end *end = value;
-		struct pair *pair;
-		int64_t votes;
-		bool turned;
 
-		if (!lqn_end_needs_role(end) || is_one_way(end)) {
-			continue;
+		if (lqn_end_needs_role(end) && !is_one_way(end)) {
+			g_ptr_array_add(ends, end);
+			count_votes(pairs, ports, end);
 		}
-		g_ptr_array_add(ends, end);
-		pair = pair_of(pairs, end, &turned);
-		/* > 0: this end asks */
-		votes = VOTE_PORT * sign(connections_at(ports, end->peer) - connections_at(ports, end)) +
-			VOTE_THREADS * (end->peer->shared - end->shared);
-		pair->votes += turned ? -votes : votes;
 	}
 	measure_distances(host);
 	for (guint i = 0; i < ends->len; i++) {
-		struct lqn_end *end = ends->pdata[i];
-		struct pair *pair;
-		int64_t votes;
-		bool turned;
-
-		if (!lqn_end_needs_role(end)) {
-			continue;	/* its peer came before */
-		}
-		pair = pair_of(pairs, end, &turned);
-		votes = turned ? -pair->votes : pair->votes;
-		if (votes == 0) {
-			votes = VOTE_SLEEP * (end->peer->user->unit->distance - end->user->unit->distance);
-		}
-		if (votes == 0) {
-			votes = sign(end->peer->first_send - end->first_send);
-		}
-		end->role = votes >= 0 ? LQN_ROLE_CLIENT : LQN_ROLE_SERVER;
-		end->peer->role = votes >= 0 ? LQN_ROLE_SERVER : LQN_ROLE_CLIENT;
-		end->guessed = end->peer->guessed = true;
-		if (end->role == LQN_ROLE_SERVER) {
-			end->user->unit->serves = true;
-		} else {
-			end->peer->user->unit->serves = true;
+		/* unless its peer came before */
+		if (lqn_end_needs_role(ends->pdata[i])) {
+			assign(pairs, ends->pdata[i]);
 		}
 	}
 }

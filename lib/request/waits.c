@@ -29,7 +29,7 @@ void lqn_on_wait(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 	if (ev->wait.open) {
 		return;
 	}
-	if (!actor->current && actor->last.end > 0 && actor->unit->serves && is_work(actor, ev)) {
+	if (!actor->current && actor->last.end > 0 && actor->unit->may_serve && is_work(actor, ev)) {
 		lqn_context(a, actor, ev->wait.begin, ev->wait.cpu);
 	}
 	if (lqn_call_polls((uint8_t) ev->wait.call)) {
@@ -65,7 +65,7 @@ void lqn_on_sleep(struct lqn_analysis *a, struct lqn_party *host, const struct l
 	struct lqn_invocation *cycle = lqn_final(actor->current);
 
 	if (!cycle || !cycle->anonymous || cycle->tail_of || cycle->origin == LQN_ORIGIN_REPLY ||
-			(cycle->origin == LQN_ORIGIN_HANDOVER && actor->unit->served)) {
+			(cycle->origin == LQN_ORIGIN_HANDOVER && actor->unit->has_served)) {
 		return;		/* a worker may sleep within what was handed to it */
 	}
 	/* a client that sleeps has ended its cycle; the cycle's own end is its last reply */
