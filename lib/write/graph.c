@@ -104,7 +104,7 @@ GPtrArray *lqn_entry_graph(const struct lqn_entry *entry)
 		}
 		add_fork(graph, entry, call, ++stage);
 	}
-	head->fixed = lqn_calls_are_fixed(head->calls, 0);
+	head->fixed = lqn_calls_fix(head->calls, 0);
 	if (stage == 0) {
 		g_ptr_array_unref(graph);
 		return NULL;

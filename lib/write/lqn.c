@@ -120,7 +120,7 @@ static void write_record(GString *out, const struct lqn_entry *entry, const char
 static void write_calls(GString *out, const struct lqn_entry *entry)
 {
 	GArray *calls = lqn_entry_merge_calls(entry);
-	bool fixed = lqn_calls_are_fixed(calls, 0), fixed_later = lqn_calls_are_fixed(calls, 1);
+	bool fixed = lqn_calls_fix(calls, 0), fixed_later = lqn_calls_fix(calls, 1);
 
 	if (fixed || fixed_later) {
 		g_autofree char *kind = g_strconcat("f ", entry->name, NULL);

@@ -132,7 +132,7 @@ static void write_phase(xmlTextWriter *w, const struct lqn_entry *entry, unsigne
 	start(w, "activity");
 	attribute(w, "name", name);
 	attribute(w, "phase", ordinal);
-	if (lqn_calls_are_fixed(calls, phase)) {
+	if (lqn_calls_fix(calls, phase)) {
 		attribute(w, "call-order", "DETERMINISTIC");
 	}
 	write_demand(w, entry, phase);

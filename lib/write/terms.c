@@ -214,7 +214,7 @@ bool lqn_entry_passes_on(const struct lqn_entry *entry)
 	return false;
 }
 
-bool lqn_calls_are_fixed(GArray *calls, unsigned phase)
+bool lqn_calls_are_fixed(const GArray *calls, unsigned phase)
 {
 	unsigned made = 0;
 
@@ -229,6 +229,14 @@ bool lqn_calls_are_fixed(GArray *calls, unsigned phase)
 		}
 		made++;
 	}
+	return made > 0;
+}
+
+bool lqn_calls_fix(GArray *calls, unsigned phase)
+{
+	if (!lqn_calls_are_fixed(calls, phase)) {
+		return false;
+	}
 	for (unsigned i = 0; i < calls->len; i++) {
 		struct lqn_merged_call *call = &g_array_index(calls, struct lqn_merged_call, i);
 
@@ -236,7 +244,7 @@ bool lqn_calls_are_fixed(GArray *calls, unsigned phase)
 			call->mean[phase] = round(call->mean[phase]);
 		}
 	}
-	return made > 0;
+	return true;
 }
 
 GArray *lqn_entry_merge_calls(const struct lqn_entry *entry)

@@ -69,11 +69,12 @@ struct lqn_merged_call {
 GArray *lqn_entry_merge_calls(const struct lqn_entry *entry);
 
 /*
- * True if each invocation makes as many calls in that phase as any other: the phase is what solvers call deterministic, and
- * numbers of its calls, in `calls` of lqn_entry_merge_calls(), become the whole ones that they are next to. Else solvers
- * take them to vary geometrically, which makes queues longer.
+ * True if each invocation makes as many calls in that phase as any other: the phase is what solvers call deterministic. Else
+ * solvers take them to vary geometrically, which makes queues longer. `calls`: of lqn_entry_merge_calls().
  */
-bool lqn_calls_are_fixed(GArray *calls, unsigned phase);
+bool lqn_calls_are_fixed(const GArray *calls, unsigned phase);
+/* The same; if so the numbers of calls become the whole ones that they are next to, for solvers take no others then. */
+bool lqn_calls_fix(GArray *calls, unsigned phase);
 
 /* True if who is asked passes it on: to solvers these are calls of his, a part of one each, if it is to one of several. */
 bool lqn_entry_passes_on(const struct lqn_entry *entry);
