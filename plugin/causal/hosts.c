@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "causal/causal.h"
+#include "plugin/causal/host.h"
 #include "plugin/causal/own-stream.h"
 #include "plugin/common/log.h"
 
@@ -21,23 +21,6 @@
 #define RECORDS 1024
 #define RECORDS_MAX 1280
 #define SEEN_MAX 400		/* bytes of trace names in an error message */
-#define ADVICE "record on each host with `lttng enable-event --kernel sched_switch,sched_waking," \
-	"sched_process_fork,sched_process_exec,sched_process_exit,irq_handler_entry," \
-	"irq_handler_exit,irq_softirq_entry,irq_softirq_exit` and " \
-	"`lttng enable-event --kernel --syscall --all`"
-
-/* A traced host. All streams with its name belong to it. */
-struct host {
-	char *name;			/* owned */
-	char *release;			/* of the kernel; owned; NULL: unknown */
-	struct lqn_causal *engine;	/* owned; NULL until there is something to tell */
-	struct own_stream *out;		/* owned; there with `engine` */
-	int64_t last;			/* ns; of the last kernel event */
-	guint open;			/* streams of its kernel trace that have not ended */
-	guint waiting;			/* streams of its kernel trace without a packet so far */
-	bool kernel;			/* kernel events came */
-	bool switches;			/* the trace has an event class for switches */
-};
 
 /* What is noted of an open stream. */
 struct taken {
@@ -54,104 +37,7 @@ struct waiting {
 	struct lqn_record rec;
 };
 
-/* ---- engines ------------------------------------------------------------- */
-
-/* Takes an event of a host's engine. */
-static void take_event(void *payload, const struct lqn_event *ev)
-{
-	own_stream_event(((struct host *) payload)->out, ev);
-}
-
-static bool out_of_memory(struct hosts *hosts)
-{
-	HOSTS_FAIL(hosts, "Out of memory");
-	return false;
-}
-
-/* Makes the host's engine and its stream, if it has none. */
-static bool start_host(struct hosts *hosts, struct host *host, const struct lqn_told_stream *stream)
-{
-	if (host->engine) {
-		return true;
-	}
-	if (!hosts->own) {
-		hosts->own = own_trace_new(hosts->self, hosts->iter, &hosts->queue, hosts->handover, hosts->cs,
-			stream->epoch, hosts->now);
-		if (!hosts->own) {
-			return out_of_memory(hosts);
-		}
-		hosts->may_wait = (!hosts->params->pass_through || hosts->handover) && own_trace_counts_ns(hosts->own);
-	}
-	host->out = own_stream_new(hosts->own, host->name);
-	if (!host->out) {
-		return out_of_memory(hosts);
-	}
-	g_ptr_array_add(hosts->started, host);
-	host->engine = lqn_causal_new(host->name, host->release, take_event, host);
-	lqn_causal_set_snapshot(host->engine, lqn_snapshot_find(hosts->params->snapshots, host->name));
-	return true;
-}
-
 /* ---- streams ------------------------------------------------------------- */
-
-static void host_free(void *data)
-{
-	struct host *host = data;
-
-	if (host->engine) {
-		lqn_causal_free(host->engine);
-	}
-	own_stream_free(host->out);
-	g_free(host->name);
-	g_free(host->release);
-	g_free(host);
-}
-
-static struct host *get_host(struct hosts *hosts, const struct lqn_told_stream *stream)
-{
-	struct host *host = NULL;
-
-	for (guint i = 0; i < hosts->hosts->len; i++) {
-		host = g_ptr_array_index(hosts->hosts, i);
-		if (strcmp(host->name, stream->host) == 0) {
-			break;
-		}
-		host = NULL;
-	}
-	if (!host) {
-		host = g_new0(struct host, 1);
-		host->name = g_strdup(stream->host);
-		g_ptr_array_add(hosts->hosts, host);
-	}
-	if (!host->release) {
-		host->release = g_strdup(stream->release);
-	}
-	return host;
-}
-
-/*
- * The host of that name whose kernel trace is under way; else (also for NULL) the only one that has
- * one. NULL: none, or several.
- */
-static struct host *kernel_host(const struct hosts *hosts, const char *name)
-{
-	struct host *only = NULL;
-	guint n = 0;
-
-	for (guint i = 0; i < hosts->hosts->len; i++) {
-		struct host *host = g_ptr_array_index(hosts->hosts, i);
-
-		if (!host->kernel || host->open == 0) {
-			continue;
-		}
-		if (name && strcmp(host->name, name) == 0) {
-			return host;
-		}
-		only = host;
-		n++;
-	}
-	return n == 1 ? only : NULL;
-}
 
 static void note_seen(struct hosts *hosts, const struct lqn_told_stream *stream)
 {
@@ -176,7 +62,7 @@ static bool take_stream(struct hosts *hosts, struct taken *none, struct lqn_told
 {
 	struct taken *taken = g_new0(struct taken, 1);
 
-	taken->host = get_host(hosts, told->stream);
+	taken->host = hosts_host(hosts, told->stream);
 	taken->kernel = told->stream->kernel;
 	taken->waits = taken->kernel && told->stream->packets;
 	taken->cpu = -1;
@@ -254,7 +140,7 @@ static bool take_kernel(struct hosts *hosts, struct taken *taken, struct lqn_tol
 
 	if (G_UNLIKELY(!host->engine)) {
 		hosts_work(hosts);
-		if (!start_host(hosts, host, told->stream)) {
+		if (!host_start(hosts, host, told->stream)) {
 			return false;
 		}
 	}
@@ -277,14 +163,14 @@ static bool take_kernel(struct hosts *hosts, struct taken *taken, struct lqn_tol
  */
 static bool take_span(struct hosts *hosts, struct taken *taken, struct lqn_told *told)
 {
-	struct host *host = told->event.of_file ? kernel_host(hosts, told->event.host) : taken->host;
+	struct host *host = told->event.of_file ? hosts_kernel_host(hosts, told->event.host) : taken->host;
 
 	if (!host) {
 		hosts->strays++;
 		g_clear_pointer(&told->event.rec.text, g_free);
 		return true;
 	}
-	if (!host->engine && !start_host(hosts, host, told->stream)) {
+	if (!host->engine && !host_start(hosts, host, told->stream)) {
 		return false;
 	}
 	push(host, told);
@@ -293,7 +179,7 @@ static bool take_span(struct hosts *hosts, struct taken *taken, struct lqn_told 
 
 static bool take_mark(struct hosts *hosts, struct taken *taken, struct lqn_told *told)
 {
-	if (!start_host(hosts, taken->host, told->stream)) {
+	if (!host_start(hosts, taken->host, told->stream)) {
 		return false;
 	}
 	push(taken->host, told);
@@ -302,7 +188,7 @@ static bool take_mark(struct hosts *hosts, struct taken *taken, struct lqn_told 
 
 static bool take_loss(struct hosts *hosts, struct taken *taken, struct lqn_told *told)
 {
-	if (!start_host(hosts, taken->host, told->stream)) {
+	if (!host_start(hosts, taken->host, told->stream)) {
 		return false;
 	}
 	lqn_causal_lost(taken->host->engine, taken->cpu, told->ts, told->loss.end, told->loss.count);
@@ -345,58 +231,15 @@ bool hosts_take(void *payload, struct lqn_told *told)
 
 /* ---- the end ------------------------------------------------------------- */
 
-/* Whether the input held what the engine lives on. */
-static bool check_input(struct hosts *hosts, uint64_t events, uint64_t own)
-{
-	if (!hosts->kernel && own > 0) {
-		return true;
-	}
-	if (!hosts->kernel) {
-		HOSTS_FAIL(hosts, "No kernel events that this filter knows in the input, so nothing tells "
-			"who waits for whom: %" PRIu64 " events came, from the traces %s; " ADVICE,
-			events, hosts->seen->len ? hosts->seen->str : "(none)");
-		return false;
-	}
-	for (guint i = 0; i < hosts->hosts->len; i++) {
-		const struct host *host = g_ptr_array_index(hosts->hosts, i);
-
-		if (host->kernel && !host->switches) {
-			HOSTS_FAIL(hosts, "The kernel trace of host `%s` has no event `sched_switch`, so "
-				"nothing tells who ran; " ADVICE, host->name);
-			return false;
-		}
-	}
-	return true;
-}
-
-/* Snapshots that were named in vain. */
-static void log_unused_snapshots(const struct hosts *hosts)
-{
-	const GPtrArray *snapshots = hosts->params->snapshots;
-
-	for (guint i = 0; snapshots && i < snapshots->len; i++) {
-		const struct lqn_snapshot *snapshot = snapshots->pdata[i];
-		bool used = false;
-
-		for (guint k = 0; k < hosts->started->len; k++) {
-			used |= strcmp(((const struct host *) hosts->started->pdata[k])->name, snapshot->host) == 0;
-		}
-		if (!used) {
-			lqn_log(hosts->self, BT_LOGGING_LEVEL_WARNING, "snapshot `%s` is of host `%s`, which is none of the "
-				"trace's", snapshot->file, snapshot->host);
-		}
-	}
-}
-
 static bool end(struct hosts *hosts, uint64_t events, uint64_t own)
 {
-	log_unused_snapshots(hosts);
+	hosts_log_unused_snapshots(hosts);
 	if (hosts->strays > 0) {
 		lqn_log(hosts->self, BT_LOGGING_LEVEL_WARNING,
 			"%" PRIu64 " begins and ends of spans left out: no kernel trace of their "
 			"host at that time, or of several without a name that is theirs", hosts->strays);
 	}
-	if (!check_input(hosts, events, own)) {
+	if (!hosts_check_input(hosts, events, own)) {
 		return false;
 	}
 	/* In the order of the streams' ids, as a muxer orders events of the same time. */
@@ -406,7 +249,7 @@ static bool end(struct hosts *hosts, uint64_t events, uint64_t own)
 		/* What came later is another host's, and tells nothing of this one. */
 		lqn_causal_finish(host->engine, host->kernel ? host->last : hosts->now);
 		if (!own_stream_end(host->out)) {
-			return out_of_memory(hosts);
+			return hosts_out_of_memory(hosts);
 		}
 	}
 	return true;
@@ -432,7 +275,7 @@ static bool take_message(struct hosts *hosts, const bt_message **msg)
 {
 	*msg = NULL;
 	if (hosts->own && !own_trace_take(hosts->own, msg)) {
-		return out_of_memory(hosts);
+		return hosts_out_of_memory(hosts);
 	}
 	if (!*msg) {
 		*msg = queue_pop(&hosts->queue);
@@ -460,7 +303,7 @@ static bt_message_iterator_class_next_method_status hand_out(struct hosts *hosts
 static bt_message_iterator_class_next_method_status tell_time(struct hosts *hosts)
 {
 	hosts->untold = 0;
-	return own_trace_tell_time(hosts->own) || out_of_memory(hosts) ?
+	return own_trace_tell_time(hosts->own) || hosts_out_of_memory(hosts) ?
 		BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK : BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
 }
 
