@@ -13,7 +13,7 @@
 #include "records/told.h"
 
 #define LQN_RECORDS_MAGIC "lqn-rec"
-#define LQN_RECORDS_VERSION 1	/* to be raised with each change of the frames or of struct lqn_record */
+#define LQN_RECORDS_VERSION 2	/* to be raised with each change of the frames or of struct lqn_record */
 
 struct lqn_records_head {
 	char magic[8];
@@ -42,7 +42,7 @@ struct lqn_frame_stream {
 	struct lqn_frame frame;
 	uint64_t class_id, id;
 	uint8_t uuid[16], clock[16];
-	uint8_t has_uuid, has_trace, kernel, packets, switches, dated, epoch, pad;
+	uint8_t has_uuid, has_trace, kernel, packets, switches, wakings, dated, epoch;
 };
 
 struct lqn_frame_packet {

@@ -226,6 +226,7 @@ static bool get_stream(struct lqn_reader *reader, const struct lqn_frame *head, 
 	stream->kernel = frame->kernel;
 	stream->packets = frame->packets;
 	stream->switches = frame->switches;
+	stream->wakings = frame->wakings;
 	stream->dated = frame->dated;
 	stream->epoch = frame->epoch;
 	g_ptr_array_add(reader->streams, stream);

@@ -42,7 +42,8 @@ struct lqn_told_stream {
 	char *domain;		/* NULL: unknown */
 	bool kernel;		/* of a kernel trace */
 	bool packets;		/* has packets */
-	bool switches;		/* the kernel trace has an event class for switches */
+	bool switches;		/* the kernel trace has an event class for switches, … */
+	bool wakings;		/* … for wakings in the waker's context */
 	bool dated;		/* has a clock … */
 	bool epoch;		/* … that counts from the Unix epoch; else from an unknown origin, the same of all … */
 	uint8_t clock[16];	/* … clocks of that UUID */

@@ -127,6 +127,7 @@ static bool put_stream(struct lqn_writer *writer, struct lqn_told *told, char **
 	frame->kernel = stream->kernel;
 	frame->packets = stream->packets;
 	frame->switches = stream->switches;
+	frame->wakings = stream->wakings;
 	frame->dated = stream->dated;
 	frame->epoch = stream->epoch;
 	put_strings(writer, strings, G_N_ELEMENTS(strings));

@@ -125,6 +125,18 @@ bool hosts_check_input(struct hosts *hosts, uint64_t events, uint64_t own)
 	return true;
 }
 
+void hosts_log_missing_wakings(const struct hosts *hosts)
+{
+	for (guint i = 0; i < hosts->hosts->len; i++) {
+		const struct host *host = g_ptr_array_index(hosts->hosts, i);
+
+		if (host->kernel && !host->wakings) {
+			lqn_log(hosts->self, BT_LOGGING_LEVEL_WARNING, "the kernel trace of host `%s` has no event `sched_waking`: "
+				"who ends a wait is known by `sched_wakeup`, less surely, or not at all", host->name);
+		}
+	}
+}
+
 void hosts_log_unused_snapshots(const struct hosts *hosts)
 {
 	const GPtrArray *snapshots = hosts->params->snapshots;

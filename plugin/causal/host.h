@@ -16,7 +16,8 @@ struct host {
 	guint open;			/* streams of its kernel trace that have not ended */
 	guint waiting;			/* streams of its kernel trace without a packet so far */
 	bool kernel;			/* kernel events came */
-	bool switches;			/* the trace has an event class for switches */
+	bool switches;			/* the trace has an event class for switches, … */
+	bool wakings;			/* … for wakings in the waker's context */
 };
 
 /* Of a stream of that host; made if there is none. */
@@ -37,6 +38,8 @@ bool hosts_out_of_memory(struct hosts *hosts);
 
 /* Whether the input held what engines live on; the arguments are those of hosts_end(). False: no, which has been told. */
 bool hosts_check_input(struct hosts *hosts, uint64_t events, uint64_t own);
+/* What makes conclusions less sure than they could be. */
+void hosts_log_missing_wakings(const struct hosts *hosts);
 /* Snapshots that were named in vain. */
 void hosts_log_unused_snapshots(const struct hosts *hosts);
 

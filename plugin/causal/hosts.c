@@ -68,6 +68,7 @@ static bool take_stream(struct hosts *hosts, struct taken *none, struct lqn_told
 	taken->cpu = -1;
 	taken->end = -1;
 	taken->host->switches |= told->stream->switches;
+	taken->host->wakings |= told->stream->wakings;
 	taken->host->open += taken->kernel;
 	taken->host->waiting += taken->waits;
 	note_seen(hosts, told->stream);
@@ -242,6 +243,7 @@ static bool end(struct hosts *hosts, uint64_t events, uint64_t own)
 	if (!hosts_check_input(hosts, events, own)) {
 		return false;
 	}
+	hosts_log_missing_wakings(hosts);
 	/* In the order of the streams' ids, as a muxer orders events of the same time. */
 	for (guint i = 0; i < hosts->started->len; i++) {
 		struct host *host = g_ptr_array_index(hosts->started, i);

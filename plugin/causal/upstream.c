@@ -50,6 +50,7 @@ static void look_at_classes(struct upstream *up, const bt_trace_class *tc)
 
 			up->own |= name && g_str_has_prefix(name, OWN_PREFIX);
 			up->told.switches |= layout && layout->type == LQN_REC_SWITCH;
+			up->told.wakings |= layout && layout->type == LQN_REC_WAKING;
 		}
 	}
 	up->told.kernel |= up->told.switches;

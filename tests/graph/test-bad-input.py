@@ -33,6 +33,18 @@ def no_switches():
         refuse(bt2(dir('poor'), FILTER, '-o', 'dummy'), 'sched_switch', 'lttng')
 
 
+def no_wakings():
+    """A model all the same, but who reads it is told. Through processes, too: they are told what the trace has."""
+    with Scratch() as dir:
+        succeed(bt2(trace('pipe'), '--component=filter.lqn-test.drop', '--params=names=["sched_waking"]', '-o', 'ctf', '-w', dir('poor')))
+        for source in ([dir('poor')], [trace('pipe')]):
+            result = succeed(bt2(*source, FILTER, SINK))
+            assert ('no event `sched_waking`' in result.stderr) == (source != [trace('pipe')]), result.stderr
+        succeed(bt2(dir('poor'), '--component=sink.lqn.records', '--params=output="%s"' % dir('records')))
+        result = succeed(bt2('--component=source.lqn.records', '--params=inputs=["%s"]' % dir('records'), SINK))
+        assert 'no event `sched_waking`' in result.stderr, result.stderr
+
+
 def no_causal_events_at_the_sink():
     with Scratch() as dir:
         refuse(bt2(trace('pipe'), SINK, '--params=output="%s"' % dir('out')), 'filter.lqn.causal')
@@ -95,6 +107,7 @@ def empty_window_by_marks():
 
 run([('no kernel events', no_kernel_events),
      ('a kernel trace without switches', no_switches),
+     ('a kernel trace without sched_waking', no_wakings),
      ('no lqn: events at the sink', no_causal_events_at_the_sink),
      ('times before the origin of the clock', times_before_the_origin),
      ('more of the slowest than can be kept', lambda: refuse_params('output="DIR/out",slowest=1001', 'slowest', '1000')),
