@@ -454,12 +454,21 @@ static void drop_held(struct lqn_object *object)
 	g_free(held);
 }
 
+/*
+ * What is sent through TCP may lie at its sender for a while (Nagle's algorithm waits for what is under way to be acknowledged): to who
+ * is woken by the network, it was not there before though it had been sent.
+ */
+static bool may_have_been_held_back(const struct lqn_object *object, const struct lqn_held *held)
+{
+	return object->kind == LQN_OBJ_TCP && held->woken_from == 0;
+}
+
 void lqn_channel_drain(struct lqn_object *object)
 {
 	while (object->held && !object->paused) {
 		enum progress progress;
 
-		if (object->held->found_empty && object->held->count == 0) {
+		if (object->held->found_empty && object->held->count == 0 && !may_have_been_held_back(object, object->held)) {
 			drop_stale(object, object->held->empty, object->held->waits_for_all ? object->held->bytes : 0);
 		}
 		progress = takers[taking(object)](object, object->held);

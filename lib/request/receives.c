@@ -39,6 +39,17 @@ static void wait_for_answer(struct lqn_actor *actor, struct lqn_arc *arc)
 	actor->asking_until = arc->replied;
 }
 
+/* What had been sent when the thread came to wait for it was held back by TCP, and let go by an acknowledgement: nobody worked on it. */
+static void count_held_back(const struct lqn_actor *actor, const struct lqn_end *end, struct lqn_invocation *caller,
+	const struct lqn_event *ev)
+{
+	const struct lqn_interval *last = &actor->last;
+
+	if (!end->remote && last->cause == LQN_CAUSE_NETWORK && last->call_begin == ev->receive.begin) {
+		caller->paused += MAX(0, last->wake - MAX(last->begin, ev->receive.sent));
+	}
+}
+
 static void receive_reply(struct lqn_actor *actor, struct lqn_end *end, struct lqn_note *message,
 	const struct lqn_event *ev)
 {
@@ -60,6 +71,7 @@ static void receive_reply(struct lqn_actor *actor, struct lqn_end *end, struct l
 	}
 	if (!message->more || lqn_final(actor->current) == caller) {
 		resume(actor, caller, ev);
+		count_held_back(actor, end, caller, ev);
 	} else if (caller->origin == LQN_ORIGIN_LOOP) {
 		caller->end = ev->receive.end;	/* its cycle was thought to be over */
 	}

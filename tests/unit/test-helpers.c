@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads of a process that do something for each other's requests, and what they send when they have waited for each other. */
+/* What servers with threads and TCP do: threads that help each other's requests, answers that go on after a wait, or come in parts. */
 #include "talk.h"
 
 #include "suite.h"
@@ -135,5 +135,41 @@ START_TEST(what_is_sent_for_anothers_request_is_no_answer)
 }
 END_TEST
 
+/* The second part of the answer has been sent when the client comes to wait for it, and arrives when the first is acknowledged. */
+START_TEST(what_tcp_holds_back_is_a_delay)
+{
+	const struct lqn_task *client;
+
+	talk_start(&t);
+	talk_process(&t, CLIENT, "client");
+	talk_process(&t, SERVER, "server");
+	feed(t.feed, "%ld c2 +socket 2 1\n%ld c2 -socket 3\n%ld c2 +listen 3\n%ld c2 -listen 0\n%ld c1 +socket 2 1\n%ld c1 -socket 5\n"
+		"%ld c1 +connect 5\n%ld c1 -connect 0\n%ld c2 +accept4 3\n%ld c2 -accept4 7", t.now, t.now, t.now, t.now, t.now, t.now, t.now,
+		t.now, t.now, t.now);
+	talk_work(&t, 5);
+	talk_await(&t, SERVER, "recvfrom", 7);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_request(&t, CLIENT, 5, SERVER);
+		talk_work(&t, 100);
+		talk_send(&t, SERVER, "sendto", 7, CLIENT, "recvfrom");
+		feed(t.feed, "%ld c2 +sendto 7 5\n%ld c2 -sendto 5", t.now, t.now + 1);
+		talk_work(&t, 5);
+		talk_await(&t, SERVER, "recvfrom", 7);
+		talk_await(&t, CLIENT, "recvfrom", 5);
+		talk_work(&t, 4000);
+		feed(t.feed, "%ld c1 +softirq 3\n%ld c1 wk 1\n%ld c1 -softirq 3\n%ld c1 sw 0>1 R\n%ld c1 -recvfrom 5", t.now, t.now, t.now,
+			t.now, t.now);
+		talk_work(&t, 10);
+		talk_sleep(&t, CLIENT, 300);
+	}
+	model = talk_finish(&t, NULL);
+	client = talk_task(model, "client");
+	ck_assert_int_eq(client->kind, LQN_TASK_CLIENT);
+	near(client->response, 4110e-6);
+	near(talk_entry(model, "client")->phase[0].think, 4000e-6);
+	lqn_model_free(model);
+}
+END_TEST
+
 SUITE("helpers", what_a_helper_does_is_the_work_of_the_request, what_a_helper_does_that_nobody_waits_for_is_a_second_phase,
-	an_answer_goes_on_after_a_wait_for_a_helper, what_is_sent_for_anothers_request_is_no_answer)
+	an_answer_goes_on_after_a_wait_for_a_helper, what_is_sent_for_anothers_request_is_no_answer, what_tcp_holds_back_is_a_delay)

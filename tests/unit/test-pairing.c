@@ -297,6 +297,21 @@ START_TEST(messages_sent_before_the_accept_are_kept)
 }
 END_TEST
 
+START_TEST(what_tcp_held_back_is_read_though_nothing_was_there)
+{
+	start(2);
+	/* an answer in two parts: the second is sent, and arrives when the first has been acknowledged */
+	feed(f, "10 c0 +socket 2 1\n10 c0 -socket 5\n11 c0 +connect 5\n12 c0 -connect 0\n13 c0 +sendto 5 10\n14 c0 -sendto 10\n"
+		"20 c1 +accept4 3\n21 c1 -accept4 7\n22 c1 +recvfrom 7 100\n23 c1 -recvfrom 10\n24 c1 +sendto 7 75\n25 c1 -sendto 75\n"
+		"26 c1 +sendto 7 5\n27 c1 -sendto 5\n30 c0 +recvfrom 5 100\n31 c0 -recvfrom 75\n32 c0 +recvfrom 5 100\n33 c0 sw 1>0 S\n"
+		"40 c0 +softirq 3\n41 c0 wk 1\n42 c0 -softirq 3\n43 c0 sw 0>1 R\n44 c0 -recvfrom 5");
+	end(50);
+	feed_expect(f, "receive thread=1 sender=2 begin=30u seq=1 bytes=75 count=1");
+	feed_expect(f, "receive thread=1 sender=2 begin=32u seq=2 bytes=5 count=1");
+	done();
+}
+END_TEST
+
 /* Nothing wakes anybody: the family of the address, and order, are all there is before both ends are closed. */
 START_TEST(what_a_listener_of_unknown_kind_accepts_pairs)
 {
@@ -417,7 +432,7 @@ SUITE("pairing", a_pipe_passed_on_is_the_same_pipe, an_accept_of_the_only_connec
 	the_ends_that_a_wrong_guess_leaves_over_are_a_pair,
 	a_descriptor_passed_on_is_the_same_connection, an_answer_that_was_there_came_through_what_was_passed_on,
 	all_who_send_to_a_datagram_socket_are_found_together, short_connections_do_not_mix,
-	messages_sent_before_the_accept_are_kept,
+	messages_sent_before_the_accept_are_kept, what_tcp_held_back_is_read_though_nothing_was_there,
 	what_a_listener_of_unknown_kind_accepts_pairs, what_a_listener_has_made_tells_what_it_makes,
 	who_is_alone_in_a_line_may_not_be_first,
 	a_connection_that_nothing_comes_back_on_pairs, a_refused_connect_leaves_the_line, room_to_write_is_no_message)
