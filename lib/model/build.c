@@ -351,6 +351,7 @@ bool lqn_model_build(struct lqn_build *build, GError **error)
 	note_unused(build);
 	note_spans(build);
 	build->model->checks = lqn_checks_new(build->model);
+	lqn_build_doubts(build);
 	return true;
 }
 

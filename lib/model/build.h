@@ -206,6 +206,7 @@ void lqn_message_flows_add_apart(GHashTable *flows, const struct lqn_delivery *d
 /* Appends struct lqn_message_flow, most messages first. */
 void lqn_message_flows_take(GHashTable *flows, GArray *messages);
 /* cycles.c: takes out calls that would make the solver refuse the model. */
+void lqn_build_doubts(struct lqn_build *build);	/* notes; the checks are made */
 void lqn_build_break_cycles(struct lqn_build *build);
 /* A line for the reader of the model. */
 void lqn_build_note(struct lqn_build *build, const char *format, ...) G_GNUC_PRINTF(2, 3);

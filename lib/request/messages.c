@@ -358,6 +358,24 @@ static void open_what_is_awaited(struct lqn_end *end, struct lqn_end *to)
 	}
 }
 
+/*
+ * The end that connected sends, and its thread has slept since it had its last message, or is at somebody else's request: it asks,
+ * though a message is open there that came unasked (HTTP/2's windows and pings). That one wants no answer.
+ */
+static void close_what_came_unasked(const struct lqn_actor *actor, struct lqn_end *end)
+{
+	const struct lqn_invocation *current = actor->current;
+
+	if (end->role != LQN_ROLE_CLIENT || (current && current->tail_of && !current->into)) {
+		return;
+	}
+	current = lqn_final(actor->current);
+	if (current ? current->origin == LQN_ORIGIN_TIMER || (current->request && current->conn != end) :
+			actor->woke_from_sleep && actor->awake_at >= actor->last_ts) {
+		g_queue_clear(&end->open);
+	}
+}
+
 /* True if what is sent on a connection answers something. */
 static bool send_answer(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, struct lqn_end *to,
 	struct lqn_end *into, const struct lqn_event *ev)
@@ -406,6 +424,7 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 	}
 	if (stream) {
 		open_what_is_awaited(end, to);
+		close_what_came_unasked(actor, end);
 	}
 	if (stream && end->open.length > 0) {
 		fetch = lqn_fetch_open(actor, end, to);

@@ -416,7 +416,35 @@ START_TEST(a_solver_that_is_not_there_is_told_of)
 }
 END_TEST
 
+/* Of two processes of one name the first asks the second. */
+START_TEST(a_task_that_calls_itself_is_told_of)
+{
+	bool told = false;
+
+	talk_pair(&t, 1, "client", 2, "server");
+	talk_process(&t, 3, "server");
+	talk_connect(&t, 2, 11, 3, 13);
+	talk_await(&t, 3, "recvfrom", 13);
+	for (int i = 0; i < 60; i++) {
+		talk_request(&t, 1, 5, 2);
+		talk_work(&t, 10);
+		talk_request(&t, 2, 11, 3);
+		talk_work(&t, 50);
+		talk_reply(&t, 3, 13, 2);
+		talk_reply(&t, 2, 7, 1);
+		talk_sleep(&t, 1, 300);
+	}
+	model = talk_finish(&t, NULL);
+	for (guint i = 0; i < model->notes->len; i++) {
+		told |= strstr(model->notes->pdata[i], "server: its processes call each other, 0.5 times a request") != NULL;
+	}
+	ck_assert(told);
+	lqn_model_free(model);
+}
+END_TEST
+
 SUITE("check",
+	a_task_that_calls_itself_is_told_of,
 	laws_hold_where_nothing_is_missing,
 	laws_tell_where_most_is_missing,
 	bounds_and_saturation_are_those_of_the_largest_demand,

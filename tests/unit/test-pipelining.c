@@ -5,7 +5,7 @@
 #include "suite.h"
 
 #define CYCLES 60
-enum { CLIENT = 1, SERVER = 2 };
+enum { CLIENT = 1, SERVER = 2, CLIENT_2 = 3, SERVER_2 = 4 };
 
 static struct talk t;
 static struct lqn_model *model;
@@ -96,5 +96,54 @@ START_TEST(customers_are_as_many_as_requests_under_way)
 }
 END_TEST
 
+/* Calls from one task to another in a second. */
+static double rate(const struct lqn_task *from, const struct lqn_task *to, enum lqn_call_kind kind)
+{
+	double sum = 0;
+
+	for (guint i = 0; i < from->entries->len; i++) {
+		const struct lqn_entry *entry = from->entries->pdata[i];
+
+		for (guint k = 0; k < to->entries->len; k++) {
+			sum += entry->throughput * talk_calls(entry, to->entries->pdata[k], kind);
+		}
+	}
+	return sum;
+}
+
+/*
+ * Between two requests the server, by a thread of its own, tells something that another thread of the client reads, who does not answer;
+ * then the client sleeps, and asks.
+ */
+START_TEST(who_asks_after_a_sleep_answers_nothing)
+{
+	const struct lqn_task *server;
+
+	talk_pair(&t, CLIENT, "client", SERVER, "server");
+	talk_thread(&t, SERVER, SERVER_2);
+	talk_thread(&t, CLIENT, CLIENT_2);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 30);
+		talk_request(&t, CLIENT, 5, SERVER);
+		talk_work(&t, 50);
+		talk_reply(&t, SERVER, 7, CLIENT);
+		if (i % 10 == 0) {
+			talk_await(&t, CLIENT_2, "recvfrom", 5);
+			talk_sleep(&t, SERVER_2, 10);
+			talk_send(&t, SERVER_2, "sendto", 7, CLIENT_2, "recvfrom");
+			talk_futex_wait(&t, CLIENT_2, 640);
+			talk_work(&t, 5);
+			talk_futex_wake(&t, CLIENT, 640, CLIENT_2);
+		}
+		talk_sleep(&t, CLIENT, 300);
+	}
+	model = talk_finish(&t, NULL);
+	server = talk_task(model, "server_2");
+	ck_assert_double_gt(server->throughput, 2000);
+	near(rate(talk_task(model, "client"), server, LQN_SYNC), server->throughput);
+	lqn_model_free(model);
+}
+END_TEST
+
 SUITE("pipelining", requests_sent_before_an_answer_are_calls_each, messages_with_one_answer_are_one_request,
-	customers_are_as_many_as_requests_under_way)
+	customers_are_as_many_as_requests_under_way, who_asks_after_a_sleep_answers_nothing)
