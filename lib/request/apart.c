@@ -17,6 +17,7 @@
 /* Messages that are requests, from which on all are; by themselves, from which on a length is no body's. */
 #define APART_MIN 3
 #define HEAD_MAX 64		/* bytes; what is read first of a longer one may be what a buffer holds */
+#define ALL_ANSWERED 0.95	/* of the messages that come in: others are the protocol's own, as HTTP/2's windows and pings */
 #define WORK_SHARE 0.25		/* of what is computed between the last message and the answer: more is not reading a head */
 
 /* Messages of one length from programs of one name to one process. */
@@ -193,7 +194,9 @@ bool lqn_is_apart(const struct lqn_end *end)
 	const struct lqn_party *host = end->host;
 	const struct kind *kind;
 
-	if (g_hash_table_size(host->apart_kinds) == 0 || !end->user || !from || !from->user || end->role == LQN_ROLE_CLIENT) {
+	/* where as many go out as come in, each message has its answer, however many are under way at a time */
+	if (g_hash_table_size(host->apart_kinds) == 0 || !end->user || !from || !from->user || end->role == LQN_ROLE_CLIENT ||
+			(double) end->sends >= ALL_ANSWERED * (double) from->sends) {
 		return false;
 	}
 	kind = find(host, end->user->unit->pid, lqn_service_name(from->user), end->took_bytes);

@@ -5,7 +5,7 @@
 #include "suite.h"
 
 #define CYCLES 60
-enum { CLIENT = 1, SERVER = 2, CLIENT_2 = 3, SERVER_2 = 4 };
+enum { CLIENT = 1, SERVER = 2, CLIENT_2 = 3, SERVER_2 = 4, SERVER_3 = 5 };
 
 static struct talk t;
 static struct lqn_model *model;
@@ -111,6 +111,52 @@ static double rate(const struct lqn_task *from, const struct lqn_task *to, enum 
 	return sum;
 }
 
+/* One thread of the server reads, and wakes a worker for each: the second request is there before the first is read; both are answered. */
+START_TEST(where_all_are_answered_none_wants_no_answer)
+{
+	const struct lqn_task *client, *server;
+
+	talk_start(&t);
+	talk_process(&t, CLIENT, "client");
+	talk_process(&t, SERVER, "server");
+	talk_connect(&t, CLIENT, 5, SERVER, 7);
+	talk_thread(&t, CLIENT, CLIENT_2);
+	talk_thread(&t, SERVER, SERVER_2);
+	talk_thread(&t, SERVER, SERVER_3);
+	talk_futex_wait(&t, SERVER_2, 640);
+	talk_futex_wait(&t, SERVER_3, 704);
+	talk_futex_wait(&t, CLIENT_2, 768);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_futex_wake(&t, CLIENT, 768, CLIENT_2);
+		quick(CLIENT, "sendto", 5);
+		talk_await(&t, CLIENT, "recvfrom", 5);
+		quick(CLIENT_2, "sendto", 5);
+		talk_futex_wait(&t, CLIENT_2, 832);
+		talk_work(&t, 50);
+		quick(SERVER, "recvfrom", 7);
+		talk_futex_wake(&t, SERVER, 640, SERVER_2);
+		quick(SERVER, "recvfrom", 7);
+		talk_futex_wake(&t, SERVER, 704, SERVER_3);
+		talk_work(&t, 50);
+		talk_send(&t, SERVER_2, "sendto", 7, CLIENT, "recvfrom");
+		talk_futex_wait(&t, SERVER_2, 640);
+		talk_await(&t, CLIENT, "recvfrom", 5);
+		talk_work(&t, 50);
+		talk_send(&t, SERVER_3, "sendto", 7, CLIENT, "recvfrom");
+		talk_futex_wait(&t, SERVER_3, 704);
+		talk_futex_wake(&t, CLIENT, 832, CLIENT_2);
+		talk_futex_wait(&t, CLIENT_2, 768);
+		talk_sleep(&t, CLIENT, 300);
+	}
+	model = talk_finish(&t, NULL);
+	client = talk_task(model, "client");
+	server = talk_task(model, "server");
+	near(rate(client, server, LQN_SYNC), server->throughput);
+	near(rate(client, server, LQN_ASYNC), 0);
+	lqn_model_free(model);
+}
+END_TEST
+
 /*
  * Between two requests the server, by a thread of its own, tells something that another thread of the client reads, who does not answer;
  * then the client sleeps, and asks.
@@ -146,4 +192,4 @@ START_TEST(who_asks_after_a_sleep_answers_nothing)
 END_TEST
 
 SUITE("pipelining", requests_sent_before_an_answer_are_calls_each, messages_with_one_answer_are_one_request,
-	customers_are_as_many_as_requests_under_way, who_asks_after_a_sleep_answers_nothing)
+	customers_are_as_many_as_requests_under_way, where_all_are_answered_none_wants_no_answer, who_asks_after_a_sleep_answers_nothing)
