@@ -279,54 +279,79 @@ static void enter(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thread *
 	thread->wake.ts = thread->early.ts = -1;
 }
 
+/*
+ * Whom a CPU is taken to run has left it: when is not known. It may have run for no time at all, but to the begin of its call
+ * it did.
+ */
+static void lose_current(struct lqn_cpu *cpu)
+{
+	struct lqn_thread *lost = cpu->current;
+
+	if (lost->state == LQN_THREAD_RUNNING && lost->call.kind != LQN_CALL_NONE &&
+			lost->call.begin > lost->since) {
+		stop_running(lost, lost->call.begin);
+	}
+	lost->state = LQN_THREAD_UNKNOWN;
+}
+
+/* Since when a thread that is found on a CPU has been there at the earliest. */
+static int64_t there_since(const struct lqn_cpu *cpu, const struct lqn_thread *thread)
+{
+	int64_t since = cpu->since;
+
+	if (thread->state == LQN_THREAD_UNKNOWN && thread->cpu < 0 &&
+			thread->dumped == LQN_DUMPED_READY && !cpu->known &&
+			cpu->since == cpu->first) {
+		/* the first that is seen of the CPU: it was there all along */
+		since = thread->since;
+	}
+	if (thread->state == LQN_THREAD_BLOCKED) {
+		since = MAX(since, thread->wake.ts);
+	}
+	if (thread->call.kind != LQN_CALL_NONE) {
+		since = MAX(since, thread->call.begin);		/* it ran then, wherever that was */
+	}
+	return thread->state != LQN_THREAD_RUNNING ? MAX(since, thread->since) : since;
+}
+
+static bool runs_elsewhere(const struct lqn_cpu *cpu, const struct lqn_thread *thread)
+{
+	return thread->state == LQN_THREAD_RUNNING && thread->cpu >= 0 && thread->cpu != cpu->id;
+}
+
+/*
+ * A thread that ran elsewhere, as far as was seen, is found on another CPU: until `ts` it ran there. True if that CPU was taken to
+ * run it to the present, `now`: it has a hole as well.
+ */
+static bool take_from_elsewhere(struct lqn_causal *c, struct lqn_thread *thread, int64_t ts, int64_t now)
+{
+	struct lqn_cpu *other = lqn_host_cpu(&c->host, thread->cpu, now);
+	bool hole = other->current == thread;
+
+	if (hole) {
+		set_current(c, other, NULL, false, now);
+	}
+	stop_running(thread, ts);
+	thread->state = LQN_THREAD_UNKNOWN;
+	return hole;
+}
+
 void lqn_causal_resync(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thread *thread)
 {
 	int64_t since = cpu->since;
 
 	if (cpu->known && cpu->current) {
-		struct lqn_thread *lost = cpu->current;
-
-		/*
-		 * when it left is not known; it may have run for no time at all, but to the begin
-		 * of its call it did
-		 */
-		if (lost->state == LQN_THREAD_RUNNING && lost->call.kind != LQN_CALL_NONE &&
-				lost->call.begin > lost->since) {
-			stop_running(lost, lost->call.begin);
-		}
-		lost->state = LQN_THREAD_UNKNOWN;
+		lose_current(cpu);
 	}
 	if (cpu->known || cpu->current) {
 		c->holes++;
 		cpu->in_hole = true;
 	}
 	if (thread) {
-		if (thread->state == LQN_THREAD_UNKNOWN && thread->cpu < 0 &&
-				thread->dumped == LQN_DUMPED_READY && !cpu->known &&
-				cpu->since == cpu->first) {
-			/* the first that is seen of the CPU: it was there all along */
-			since = thread->since;
-		}
-		if (thread->state == LQN_THREAD_BLOCKED && thread->wake.ts > since) {
-			since = thread->wake.ts;
-		}
-		if (thread->call.kind != LQN_CALL_NONE && thread->call.begin > since) {
-			since = thread->call.begin;	/* it ran then, wherever that was */
-		}
-		if (thread->state != LQN_THREAD_RUNNING && thread->since > since) {
-			since = thread->since;
-		}
-		if (thread->state == LQN_THREAD_RUNNING && thread->cpu >= 0 &&
-				thread->cpu != cpu->id) {
-			/* it ran elsewhere as far as was seen: that CPU has a hole as well */
-			struct lqn_cpu *other = lqn_host_cpu(&c->host, thread->cpu, c->at);
-
-			if (other->current == thread) {
-				set_current(c, other, NULL, false, c->at);
-			}
+		since = there_since(cpu, thread);
+		if (runs_elsewhere(cpu, thread)) {
 			since = MAX(since, thread->since);
-			stop_running(thread, since);
-			thread->state = LQN_THREAD_UNKNOWN;
+			take_from_elsewhere(c, thread, since, c->at);
 		}
 	}
 	set_current(c, cpu, thread, true, since);
@@ -362,15 +387,8 @@ void lqn_step_switch(struct lqn_step *step)
 		if (next->state == LQN_THREAD_DEAD) {
 			next->state = LQN_THREAD_UNKNOWN;
 		}
-		if (next->state == LQN_THREAD_RUNNING && next->cpu >= 0 && next->cpu != cpu->id) {
-			struct lqn_cpu *other = lqn_host_cpu(&c->host, next->cpu, rec->ts);
-
-			if (other->current == next) {
-				set_current(c, other, NULL, false, rec->ts);
-				c->holes++;
-			}
-			stop_running(next, rec->ts);
-			next->state = LQN_THREAD_UNKNOWN;
+		if (runs_elsewhere(cpu, next)) {
+			c->holes += take_from_elsewhere(c, next, rec->ts, rec->ts);
 		}
 	}
 	/* the idle clock stands at the switch before the CPU's own idleness changes */
