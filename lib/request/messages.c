@@ -401,65 +401,56 @@ static void add_call(struct lqn_analysis *a, struct lqn_end *end, struct lqn_arc
 	g_queue_push_tail(&end->calls, arc);
 }
 
-void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
+/*
+ * What goes out on a connection and is no call: an answer, or what nobody has asked for. *fetch: a request for a message that what
+ * is sent answers, which is a call all the same; NULL: none.
+ */
+static bool send_no_call(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, struct lqn_end *to,
+	struct lqn_end *into, const struct lqn_event *ev, struct lqn_invocation **fetch)
 {
-	struct lqn_actor *actor = lqn_party_actor(host, ev->send.thread);
-	struct lqn_end *into = lqn_party_end(host, ev->send.object), *end = lqn_end_real(into), *to = target(end);
-	struct lqn_invocation *current;
-	struct lqn_note *note;
-	struct lqn_arc *arc;
-	bool stream, two_way, queued;
-	struct lqn_invocation *fetch = NULL;
-
-	if (!to || !carries_messages(end)) {
-		return;
+	*fetch = NULL;
+	if (!lqn_end_is_stream(end)) {
+		return false;
 	}
-	if (lqn_end_needs_role(end)) {
-		lqn_roles_assign(host);
+	if (is_unasked(end, to, ev)) {
+		return true;
 	}
-	stream = lqn_end_is_stream(end);
-	if (stream && is_unasked(end, to, ev)) {
-		lqn_done_with(actor, ev->send.end, ev->send.cpu_end);
-		return;
-	}
-	if (stream) {
-		open_what_is_awaited(end, to);
-		close_what_came_unasked(actor, end);
-	}
-	if (stream && end->open.length > 0) {
-		fetch = lqn_fetch_open(actor, end, to);
-		while (!fetch && lqn_is_push(actor, end)) {
+	open_what_is_awaited(end, to);
+	close_what_came_unasked(actor, end);
+	if (end->open.length > 0) {
+		*fetch = lqn_fetch_open(actor, end, to);
+		while (!*fetch && lqn_is_push(actor, end)) {
 			g_queue_pop_head(&end->open);
 		}
 	}
-	if (stream && !fetch && send_answer(a, actor, end, to, into, ev)) {
-		lqn_done_with(actor, ev->send.end, ev->send.cpu_end);
-		return;
+	return !*fetch && send_answer(a, actor, end, to, into, ev);
+}
+
+/* What goes into a queue, or is a datagram, and is an answer. */
+static bool send_answer_to_queue(struct lqn_analysis *a, struct lqn_party *host, struct lqn_actor *actor, struct lqn_end *end,
+	struct lqn_end *to, struct lqn_invocation *current, const struct lqn_event *ev)
+{
+	if (lqn_end_is_stream(end)) {
+		return false;
 	}
-	two_way = to->sends > 0;
-	if (lqn_actor_is_loop_client(actor) && (!actor->current || actor->current->conn != end)) {
-		/* several requests may be in flight in one loop: each connection is a customer of its own */
-		lqn_begin_loop_cycle(a, actor, ev->send.begin, ev->send.cpu_begin)->conn = end;
+	if (send_queue_reply(a, host, actor, to, end, current, ev)) {
+		return true;
 	}
-	queued = stream && two_way && end->role == LQN_ROLE_CLIENT &&
-		lqn_take_up_idle(actor, end, ev->send.begin, ev->send.cpu_begin);
-	current = lqn_context(a, actor, ev->send.begin, ev->send.cpu_begin);
-	if (!current->tail_of) {
-		current = lqn_final(current);
-	}
-	if (!stream && send_queue_reply(a, host, actor, to, end, current, ev)) {
-		lqn_done_with(actor, ev->send.end, ev->send.cpu_end);
-		return;
-	}
-	if (!stream && is_for_answers(to) && lqn_roles_direction(host, actor->unit,
+	if (is_for_answers(to) && lqn_roles_direction(host, actor->unit,
 			((struct lqn_actor *) to->readers->pdata[0])->unit) < 0) {
-		/* an answer to nothing that was seen */
-		a->orphans++;
-		lqn_done_with(actor, ev->send.end, ev->send.cpu_end);
-		return;
+		a->orphans++;		/* to nothing that was seen */
+		return true;
 	}
-	lqn_come_back(actor, current);
-	arc = stream ? last_call(end) : NULL;
+	return false;
+}
+
+/* The call that a message is, or is another part of. */
+static struct lqn_arc *call_of(struct lqn_analysis *a, struct lqn_end *end, struct lqn_invocation *current, bool two_way,
+	bool queued, const struct lqn_event *ev)
+{
+	bool stream = lqn_end_is_stream(end);
+	struct lqn_arc *arc = stream ? last_call(end) : NULL;
+
 	if (!(arc && arc->replied == 0 && lqn_final(arc->caller) == current && two_way && current->last_send == end)) {
 		arc = lqn_arc_new(a, current, ev->send.begin, end, 0);
 		arc->queued = queued;
@@ -468,15 +459,70 @@ void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lq
 		}
 	}
 	arc->bytes = (uint32_t) MIN((uint64_t) arc->bytes + (uint64_t) MAX(ev->send.bytes, 0), UINT32_MAX);
+	return arc;
+}
+
+/* The message is under way: who receives it looks for it there. */
+static void note_sent(struct lqn_end *into, struct lqn_arc *arc, const struct lqn_event *ev)
+{
+	struct lqn_note *note = lqn_note_add(into, ev->send.seq);
+
+	note->arc = arc;
+	note->bytes = (uint32_t) CLAMP(ev->send.bytes, 0, UINT32_MAX);
+}
+
+/* What the thread works on as it sends what is no answer on a connection. *queued: see struct lqn_arc. */
+static struct lqn_invocation *sender_of(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, bool two_way,
+	const struct lqn_event *ev, bool *queued)
+{
+	struct lqn_invocation *current;
+
+	if (lqn_actor_is_loop_client(actor) && (!actor->current || actor->current->conn != end)) {
+		/* several requests may be in flight in one loop: each connection is a customer of its own */
+		lqn_begin_loop_cycle(a, actor, ev->send.begin, ev->send.cpu_begin)->conn = end;
+	}
+	*queued = lqn_end_is_stream(end) && two_way && end->role == LQN_ROLE_CLIENT &&
+		lqn_take_up_idle(actor, end, ev->send.begin, ev->send.cpu_begin);
+	current = lqn_context(a, actor, ev->send.begin, ev->send.cpu_begin);
+	return current->tail_of ? current : lqn_final(current);
+}
+
+static void send_call(struct lqn_analysis *a, struct lqn_party *host, struct lqn_actor *actor, struct lqn_end *end,
+	struct lqn_end *to, struct lqn_end *into, struct lqn_invocation *fetch, const struct lqn_event *ev)
+{
+	bool two_way = to->sends > 0, queued;
+	struct lqn_invocation *current = sender_of(a, actor, end, two_way, ev, &queued);
+	struct lqn_arc *arc;
+
+	if (send_answer_to_queue(a, host, actor, end, to, current, ev)) {
+		return;
+	}
+	lqn_come_back(actor, current);
+	arc = call_of(a, end, current, two_way, queued, ev);
 	if (fetch) {
 		lqn_fetch_answered(actor, fetch, arc);
 	}
 	current->last_send = end;
-	note = lqn_note_add(into, ev->send.seq);
-	note->arc = arc;
-	note->bytes = (uint32_t) CLAMP(ev->send.bytes, 0, UINT32_MAX);
-	if (stream && end->role != LQN_ROLE_SERVER) {
+	note_sent(into, arc, ev);
+	if (lqn_end_is_stream(end) && end->role != LQN_ROLE_SERVER) {
 		lqn_fetch_sent(actor, to, arc, ev);
+	}
+}
+
+void lqn_on_send(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
+{
+	struct lqn_actor *actor = lqn_party_actor(host, ev->send.thread);
+	struct lqn_end *into = lqn_party_end(host, ev->send.object), *end = lqn_end_real(into), *to = target(end);
+	struct lqn_invocation *fetch;
+
+	if (!to || !carries_messages(end)) {
+		return;
+	}
+	if (lqn_end_needs_role(end)) {
+		lqn_roles_assign(host);
+	}
+	if (!send_no_call(a, actor, end, to, into, ev, &fetch)) {
+		send_call(a, host, actor, end, to, into, fetch, ev);
 	}
 	lqn_done_with(actor, ev->send.end, ev->send.cpu_end);
 }
