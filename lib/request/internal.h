@@ -98,6 +98,12 @@ static inline bool lqn_end_is_stream(const struct lqn_end *end)
 	return (end->kind == LQN_OBJ_TCP || end->kind == LQN_OBJ_UNIX) && !end->one_way;
 }
 
+/* Where what is sent into `end` is read; NULL: not known. */
+static inline struct lqn_end *lqn_end_target(struct lqn_end *end)
+{
+	return lqn_object_kind_is_shared(end->kind) ? end : lqn_end_real(end->peer);
+}
+
 /* True if nothing is ever sent there: what comes wants no answer. */
 bool lqn_end_is_one_way(const struct lqn_end *end);
 /* What comes there are requests, or may be: all who read from it serve. */
@@ -296,6 +302,15 @@ struct lqn_invocation *lqn_helper_takes(struct lqn_actor *worker);
 bool lqn_helper_is_done(const struct lqn_actor *worker, uint64_t word);
 /* Makes the context a part of the request that it helps, if it does. */
 void lqn_helper_joins(struct lqn_invocation *work);
+
+/* replies.c */
+/* True if what is sent on a connection, into `into` which is `end`, answers something: that is done. */
+bool lqn_answer(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, struct lqn_end *to,
+	struct lqn_end *into, const struct lqn_event *ev);
+/* Likewise of what goes into a queue, or is a datagram; `current` sends it. */
+bool lqn_answer_to_queue(struct lqn_analysis *a, struct lqn_party *host, struct lqn_actor *actor, struct lqn_end *end,
+	struct lqn_end *to, struct lqn_invocation *current, const struct lqn_event *ev);
+
 /* messages.c */
 void lqn_on_send(struct lqn_analysis *analysis, struct lqn_party *host, const struct lqn_event *ev);
 /* receives.c */
