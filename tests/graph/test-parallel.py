@@ -233,7 +233,7 @@ def interrupted_early():
     """Before there is a reader."""
     with Scratch() as dir:
         process = parallel(dir, *model_args(trace('pipe'), dir('o')), readers='exec sleep 300', wait=False)
-        time.sleep(0.2)
+        wait_for(lambda: open('/proc/%d/task/%d/children' % (process.pid, process.pid)).read())
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
         assert process.returncode != 0 and 'Traceback' not in said and 'o' not in dir.names(), said
