@@ -40,8 +40,8 @@ static bool note_own_calls(struct lqn_build *build)
 		}
 		if (calls >= CALLS_MIN && calls > OWN_CALLS_MIN * members) {
 			all += calls;
-			note_first(build, "%s: its processes call each other, %.2g times a request; the model lacks that, for they have one "
-				"name: an identity snapshot, or rules, tell them apart", service->task->name,
+			note_first(build, "%s: its processes call each other, %.2g times a request; the model lacks that, for "
+				"they have one name: an identity snapshot, or rules, tell them apart", service->task->name,
 				(double) calls / members);
 		}
 	}
@@ -51,8 +51,8 @@ static bool note_own_calls(struct lqn_build *build)
 static void note_law(struct lqn_build *build, const char *name, const struct lqn_law *law)
 {
 	if (law->deviation > TRUST_MAX) {
-		note_first(build, "%s does not hold (%s: %.3g, measured %.3g): calls are missing, or are not of those who made them; what the "
-			"model predicts is not to be trusted", name, law->where, law->expected, law->measured);
+		note_first(build, "%s does not hold (%s: %.3g, measured %.3g): calls are missing, or are not of those who "
+			"made them; what the model predicts is not to be trusted", name, law->where, law->expected, law->measured);
 	}
 }
 

@@ -22,7 +22,8 @@ struct own_stream;
 /*
  * A new trace, whose clock can be compared with the clock class of `now` (borrowed for the call; NULL: there is none);
  * `epoch`: its origin is the Unix epoch; `ns` is `now` in ns from its origin. Messages are made for `iter` and go to `queue` (both
- * borrowed), events into `handover` (NULL: the sink takes none, so they become messages). NULL if memory ran out. Free with own_trace_free(), after its streams.
+ * borrowed), events into `handover` (NULL: the sink takes none, so they become messages). NULL if memory ran out. Free with
+ * own_trace_free(), after its streams.
  */
 struct own_trace *own_trace_new(bt_self_component *self, bt_self_message_iterator *iter,
 	struct message_queue *queue, struct lqn_handover *handover,

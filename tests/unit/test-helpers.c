@@ -144,7 +144,8 @@ START_TEST(what_tcp_holds_back_is_a_delay)
 	talk_process(&t, CLIENT, "client");
 	talk_process(&t, SERVER, "server");
 	feed(t.feed, "%ld c2 +socket 2 1\n%ld c2 -socket 3\n%ld c2 +listen 3\n%ld c2 -listen 0\n%ld c1 +socket 2 1\n%ld c1 -socket 5\n"
-		"%ld c1 +connect 5\n%ld c1 -connect 0\n%ld c2 +accept4 3\n%ld c2 -accept4 7", t.now, t.now, t.now, t.now, t.now, t.now, t.now,
+		"%ld c1 +connect 5\n%ld c1 -connect 0\n%ld c2 +accept4 3\n"
+		"%ld c2 -accept4 7", t.now, t.now, t.now, t.now, t.now, t.now, t.now,
 		t.now, t.now, t.now);
 	talk_work(&t, 5);
 	talk_await(&t, SERVER, "recvfrom", 7);
