@@ -157,6 +157,35 @@ static void wait_for_lock(struct lqn_path_walk *walk, struct lqn_actor *actor,
 	}
 }
 
+/*
+ * The thread waits in the middle of a request, at a word that is no lock, for one of its process that is at another request: for
+ * something that he has, a lock within the program or a connection of a pool. So he is in the way, and what he does is not for the request.
+ */
+static bool waits_within_program(const struct lqn_path_walk *walk, const struct lqn_actor *actor, const struct lqn_interval *wait,
+	struct lqn_actor *by)
+{
+	const struct lqn_path_frame *from = walk->from;
+	struct lqn_invocation *work;
+
+	if (!walk->index || walk->behind || !from->request || !from->request->request || from->actor != actor || by == actor ||
+			by->unit != actor->unit || !lqn_call_waits_for_word(wait->call)) {
+		return false;
+	}
+	work = lqn_final(lqn_path_work_before(walk->index, by, wait->wake));
+	return work && work->request && work != from->request && lqn_path_root_of(work) != walk->root;
+}
+
+static void wait_within_program(struct lqn_path_walk *walk, struct lqn_actor *actor, const struct lqn_interval *wait,
+	struct lqn_actor *by, int64_t begin, int64_t end)
+{
+	const struct lqn_path_piece like = { .thread = actor->key, .task = lqn_service_name(actor),
+		.comm = actor->comm ? actor->comm : "", .detail = g_intern_static_string("within the program"), .kind = LQN_PATH_LOCK,
+		.host = actor->host->name, .via = wait->via, .cause = wait->cause, .place = walk->from->place,
+		.by = lqn_path_by_thread(walk->index, by, end) };
+
+	lqn_walk_behind(walk, &like, by, begin, end);
+}
+
 /* ---- disks ---- */
 
 static const char *device_name(uint64_t device)
@@ -306,6 +335,8 @@ void lqn_walk_blocked(struct lqn_path_walk *walk, struct lqn_actor *actor,
 		wait_for_disk(walk, actor, wait, begin, end);
 	} else if (wait->cause == LQN_CAUSE_NETWORK) {
 		wait_for_packet(walk, actor, wait, begin, end);
+	} else if (by && waits_within_program(walk, actor, wait, by)) {
+		wait_within_program(walk, actor, wait, by, begin, end);
 	} else if (by && by != actor) {
 		lqn_walk_push(walk, by, begin, end);
 	} else if (wait->cause == LQN_CAUSE_TIMER) {

@@ -216,7 +216,7 @@ struct lqn_actor {
 	bool woke_from_sleep, absolute;
 	bool waits_for_word;		/* just now, and the word is no lock */
 	int64_t came_at;		/* when it last began to wait for a word */
-	int64_t let_go_at;		/* when another process of its service last woke it */
+	int64_t let_go_at;		/* when another process of its service, or a thread at another request, last woke it */
 	int64_t awake_at, awake_cpu;	/* end of that sleep, and the CPU clock then */
 	struct lqn_arc *pending_request;	/* a waker in another process has left it a request … */
 	struct lqn_invocation *pending_reply;	/* … or an answer; … */

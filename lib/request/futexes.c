@@ -234,7 +234,7 @@ static void hand_to(struct lqn_actor *actor, struct lqn_actor *worker, uint64_t 
 {
 	struct lqn_invocation *current = lqn_final(actor->current);
 
-	lqn_helper_woken(actor, worker, word);
+	lqn_helper_woken(actor, worker, word, ev->futex_wake.begin);
 	if (worker->current || !current || current->tail_of || !current->request || !current->conn ||
 			!(lqn_end_is_one_way(current->conn) || lqn_is_apart(current->conn))) {
 		return;
@@ -316,8 +316,9 @@ void lqn_on_futex_block(struct lqn_analysis *a, struct lqn_party *host, const st
 }
 
 /*
- * What processes of one service wait for among each other, in words of their own, is no lock that could be named (the semaphores of
- * PostgreSQL's processes are for all of its locks); it takes the request's time all the same.
+ * What processes of one service, or threads at different requests, wait for among each other, in words of their own, is no lock that could
+ * be named (the semaphores of PostgreSQL's processes, and what Java's threads park at, are for all of their locks); it takes the request's
+ * time all the same.
  */
 static void waited_for_peer(const struct lqn_actor *actor)
 {

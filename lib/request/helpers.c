@@ -21,12 +21,27 @@ static struct lqn_invocation *request_of(const struct lqn_actor *actor)
 	return work && work->request ? work : NULL;
 }
 
-void lqn_helper_woken(struct lqn_actor *actor, struct lqn_actor *worker, uint64_t word)
+/* It has begun with a request, and neither answered nor left it. */
+static bool is_at_request(const struct lqn_actor *actor)
+{
+	const struct lqn_invocation *current = actor->current;
+
+	if (!current || (current->tail_of && !current->into)) {
+		return false;
+	}
+	current = lqn_final(actor->current);
+	return current->request && current->replied == 0 && current->conn && !lqn_end_is_one_way(current->conn);
+}
+
+void lqn_helper_woken(struct lqn_actor *actor, struct lqn_actor *worker, uint64_t word, int64_t ts)
 {
 	struct lqn_invocation *helper = actor->current, *request = request_of(actor);
 
 	if (helper && helper->helps && request == request_of(worker)) {
 		helper->waited_for = true;
+	}
+	if (request && is_at_request(worker) && request != request_of(worker)) {
+		worker->let_go_at = ts;
 	}
 	if (!worker->current) {
 		worker->helping = request;

@@ -294,8 +294,8 @@ int64_t lqn_start_cpu(const struct lqn_actor *actor, int64_t cpu);
 int64_t lqn_latency_in(const struct lqn_actor *actor, int64_t call_begin, int64_t sent);
 void lqn_actor_worked(struct lqn_invocation *invocation, struct lqn_actor *actor);
 /* helpers.c: what threads of a process do for each other's requests, and nobody is answered by them */
-/* The thread wakes another of its process at a word that is no lock. */
-void lqn_helper_woken(struct lqn_actor *actor, struct lqn_actor *worker, uint64_t word);
+/* The thread wakes another of its process at a word that is no lock, at `ts`. */
+void lqn_helper_woken(struct lqn_actor *actor, struct lqn_actor *worker, uint64_t word, int64_t ts);
 /* What the thread does now of its own accord is for that request; NULL: nobody's that is known. */
 struct lqn_invocation *lqn_helper_takes(struct lqn_actor *worker);
 /* True if the thread's context is over as it waits at the word. */
