@@ -3,15 +3,15 @@
 
 #include <glib.h>
 
+#include "event/strings.h"
+
 #define ROOM_MIN 64
 
 struct lqn_handover {
 	struct lqn_handed *events;	/* owned */
 	guint n, room;			/* how many there are, and how many have room */
 	guint next;			/* those before have been taken */
-	GStringChunk *strings;		/* of the events; owned */
-	bool has_strings;		/* any are in there */
-	bool with_strings[LQN_EV_COUNT];	/* events of that type have some */
+	struct lqn_event_strings strings;	/* of the events */
 };
 
 /* Graphs may run in threads of their own; what is in a handover belongs to one graph. */
@@ -23,7 +23,7 @@ static void clear(void *data)
 	struct lqn_handover *handover = data;
 
 	g_free(handover->events);
-	g_string_chunk_free(handover->strings);
+	lqn_event_strings_clear(&handover->strings);
 }
 
 struct lqn_handover *lqn_handover_new(void)
@@ -32,14 +32,7 @@ struct lqn_handover *lqn_handover_new(void)
 
 	handover->room = ROOM_MIN;
 	handover->events = g_new(struct lqn_handed, handover->room);
-	handover->strings = g_string_chunk_new(1024);
-	for (unsigned i = 0; i < LQN_EV_COUNT; i++) {
-		const struct lqn_event_class *desc = lqn_event_class((enum lqn_event_type) i);
-
-		for (size_t k = 0; k < desc->n_fields; k++) {
-			handover->with_strings[i] |= desc->fields[k].kind == LQN_EVF_STRING;
-		}
-	}
+	lqn_event_strings_init(&handover->strings);
 	return handover;
 }
 
@@ -96,21 +89,6 @@ struct lqn_handover *lqn_handover_find(const bt_port_output *port)
 	return handover;
 }
 
-static void copy_strings(struct lqn_handover *handover, struct lqn_event *ev)
-{
-	const struct lqn_event_class *desc = lqn_event_class((enum lqn_event_type) ev->type);
-
-	for (size_t i = 0; i < desc->n_fields; i++) {
-		if (desc->fields[i].kind == LQN_EVF_STRING) {
-			const char **text = (const char **) (void *)
-				((char *) ev + desc->fields[i].offset);
-
-			*text = *text ? g_string_chunk_insert(handover->strings, *text) : "";
-			handover->has_strings = true;
-		}
-	}
-}
-
 void lqn_handover_put(struct lqn_handover *handover, const bt_stream *stream, uint64_t position,
 	int64_t ts, uint64_t value, const struct lqn_event *ev)
 {
@@ -126,9 +104,7 @@ void lqn_handover_put(struct lqn_handover *handover, const bt_stream *stream, ui
 	handed->value = value;
 	handed->ev = *ev;
 	handed->ev.ts = ts;
-	if (handover->with_strings[ev->type]) {
-		copy_strings(handover, &handed->ev);
-	}
+	lqn_event_strings_keep(&handover->strings, &handed->ev);
 }
 
 unsigned lqn_handover_length(const struct lqn_handover *handover)
@@ -140,10 +116,7 @@ unsigned lqn_handover_length(const struct lqn_handover *handover)
 static void start_again(struct lqn_handover *handover)
 {
 	handover->n = handover->next = 0;
-	if (handover->has_strings) {
-		g_string_chunk_clear(handover->strings);
-		handover->has_strings = false;
-	}
+	lqn_event_strings_drop(&handover->strings);
 }
 
 const struct lqn_handed *lqn_handover_take(struct lqn_handover *handover, uint64_t position)

@@ -15,11 +15,12 @@ static void put_stream(void *stream)
 	bt_stream_put_ref(stream);
 }
 
-void feed_init(struct feed *feed, bt_self_component *self, struct lqn_analysis *analysis)
+void feed_init(struct feed *feed, bt_self_component *self, struct lqn_analysis *analysis, bool aside)
 {
 	*feed = (struct feed) {
 		.self = self,
 		.analysis = analysis,
+		.aside = aside ? lqn_aside_new(analysis) : NULL,
 		.handover = lqn_handover_new(),
 		.decoder = lqn_decoder_new(),
 		.hosts = g_hash_table_new_full(NULL, NULL, put_stream, NULL),
@@ -29,10 +30,19 @@ void feed_init(struct feed *feed, bt_self_component *self, struct lqn_analysis *
 
 void feed_clear(struct feed *feed)
 {
+	lqn_aside_free(feed->aside);
 	lqn_handover_unref(feed->handover);
 	lqn_decoder_free(feed->decoder);
 	g_hash_table_destroy(feed->tellers);
 	g_hash_table_destroy(feed->hosts);
+}
+
+struct lqn_analysis *feed_analysis(struct feed *feed)
+{
+	if (feed->aside) {
+		lqn_aside_wait(feed->aside);
+	}
+	return feed->analysis;
 }
 
 static const char *stream_name(const bt_stream *stream)
@@ -52,7 +62,7 @@ static void set_number(struct feed *feed, const bt_stream *stream, unsigned numb
 
 static void set_host(struct feed *feed, const bt_stream *stream, const char *name)
 {
-	set_number(feed, stream, lqn_analysis_host(feed->analysis, name));
+	set_number(feed, stream, lqn_analysis_host(feed_analysis(feed), name));
 }
 
 static gboolean is_stream(void *name, void *stream, void *wanted)
@@ -175,7 +185,11 @@ static bool take(struct feed *feed, const bt_stream *stream, const struct lqn_ev
 	if (ev->type == LQN_EV_SUMMARY) {
 		g_hash_table_foreach_remove(feed->tellers, is_stream, (void *) stream);
 	}
-	lqn_analysis_event(feed->analysis, feed->last_host, ev);
+	if (feed->aside) {
+		lqn_aside_event(feed->aside, feed->last_host, ev);
+	} else {
+		lqn_analysis_event(feed->analysis, feed->last_host, ev);
+	}
 	return true;
 }
 

@@ -69,7 +69,7 @@ bt_component_class_initialize_method_status model_init(bt_self_component_sink *s
 	model->interval.ns = (int64_t) (model->params.interval * 1e9);
 	options = model_params_options(&model->params);
 	model->analysis = lqn_analysis_new(&options);
-	feed_init(&model->feed, model->self, model->analysis);
+	feed_init(&model->feed, model->self, model->analysis, model->params.aside);
 	bt_self_component_set_data(model->self, model);
 	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
 }
@@ -104,7 +104,7 @@ static bool write_results(struct model *model, const struct lqn_model *result,
 	bool again = model->written;
 
 	model->written = true;
-	return model_results_write(model->self, &model->params, model->analysis, result, paths, again);
+	return model_results_write(model->self, &model->params, feed_analysis(&model->feed), result, paths, again);
 }
 
 /* Time goes on: writes the model of the window that is over, if one is. */
@@ -112,22 +112,24 @@ static bool roll(struct model *model)
 {
 	struct lqn_model *result = NULL;
 	struct lqn_path_report *paths = NULL;
+	struct lqn_analysis *analysis;
 	int64_t begin, end;
 	bool ok = true;
 
 	if (model->now == INT64_MIN || !interval_is_over(&model->interval, model->now, &begin)) {
 		return true;
 	}
+	analysis = feed_analysis(&model->feed);
 	end = begin + model->interval.ns;
-	lqn_analysis_advance(model->analysis, end + interval_settle(&model->interval));
+	lqn_analysis_advance(analysis, end + interval_settle(&model->interval));
 	/* a window without requests is no error: the last one that had some stays */
-	if (lqn_analysis_snapshot(model->analysis, begin, end, &result, &paths, NULL)) {
+	if (lqn_analysis_snapshot(analysis, begin, end, &result, &paths, NULL)) {
 		ok = write_results(model, result, paths);
 		lqn_model_free(result);
 		lqn_path_report_free(paths);
 	}
 	/* the next window begins there */
-	lqn_analysis_forget(model->analysis, end);
+	lqn_analysis_forget(analysis, end);
 	return ok;
 }
 
@@ -135,11 +137,13 @@ static bool roll(struct model *model)
 static bool analyse_rest(struct model *model, struct lqn_model **result,
 	struct lqn_path_report **paths, GError **error)
 {
+	struct lqn_analysis *analysis = feed_analysis(&model->feed);
+
 	if (model->interval.ns == 0 || model->interval.begin == INT64_MIN) {
-		return lqn_analysis_finish(model->analysis, result, paths, error);
+		return lqn_analysis_finish(analysis, result, paths, error);
 	}
-	lqn_analysis_end(model->analysis);
-	return lqn_analysis_snapshot(model->analysis, model->interval.begin, model->now + 1, result,
+	lqn_analysis_end(analysis);
+	return lqn_analysis_snapshot(analysis, model->interval.begin, model->now + 1, result,
 		paths, error);
 }
 

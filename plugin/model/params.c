@@ -48,6 +48,7 @@ static bool read_values(bt_self_component *self, const bt_value *values, struct 
 		{ "rules", LQN_PARAM_STRING, &params->rules_file },
 		{ "solver", LQN_PARAM_STRING, &params->solver },
 		{ "partial", LQN_PARAM_BOOL, &params->partial },
+		{ "aside", LQN_PARAM_BOOL, &params->aside },
 		{ "interval", LQN_PARAM_REAL, &params->interval },
 	};
 

@@ -27,7 +27,7 @@ struct model_params {
 	double interval;			/* s; 0: one model, of all */
 	int64_t slowest;			/* requests of each operation told in full */
 	int64_t detail;				/* MB; 0: no bound */
-	bool overwrite, all_paths, summary, whole, clutter, partial;
+	bool overwrite, all_paths, summary, whole, clutter, partial, aside;
 	/* what is found in them */
 	enum lqn_entries entries;
 	unsigned paths_wanted;			/* model_results_path_files() */

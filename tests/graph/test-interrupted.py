@@ -32,9 +32,9 @@ def a_good_one_is_kept(how):
         assert read_folder(dir('out')) == before and dir.names() == ['out'], dir.names()
 
 
-def partial_is_written_and_marked(how):
+def partial_is_written_and_marked(how, more=''):
     with Scratch() as dir:
-        result = stopped(how, dir('out'), ',partial=yes')
+        result = stopped(how, dir('out'), ',partial=yes' + more)
         files = {name: data.decode() for name, data in read_folder(dir('out')).items()}
         assert {'critical-path.txt', 'model.json', 'model.lqn', 'model.lqnx'} <= set(files), sorted(files)
         mark = REASON[how]
@@ -68,8 +68,17 @@ def a_whole_run_is_not_marked():
         assert one.stdout == two.stdout and read_folder(dir('one')) == read_folder(dir('two'))
 
 
+def in_a_thread_of_its_own():
+    with Scratch() as dir:
+        one = succeed(bt2(*model_args(trace('three-tier'), dir('one'))))
+        two = succeed(bt2(*model_args(trace('three-tier'), dir('two'), 'aside=yes')))
+        assert one.stdout == two.stdout and read_folder(dir('one')) == read_folder(dir('two'))
+
+
 run([('%s: nothing is written' % how, lambda how=how: nothing_is_written(how)) for how in STATUS] +
     [('%s: a good result is kept' % how, lambda how=how: a_good_one_is_kept(how)) for how in STATUS] +
     [('%s: partial=yes' % how, lambda how=how: partial_is_written_and_marked(how)) for how in STATUS] +
+    [('%s: partial=yes, in a thread of its own' % how, lambda how=how: partial_is_written_and_marked(how, ',aside=yes')) for how in STATUS] +
     [('%s: partial=yes, too early' % how, lambda how=how: too_early_for_a_model(how)) for how in STATUS] +
-    [('partial=yes and a run that comes to its end', a_whole_run_is_not_marked)])
+    [('partial=yes and a run that comes to its end', a_whole_run_is_not_marked),
+     ('aside=yes and a run that comes to its end', in_a_thread_of_its_own)])

@@ -2,6 +2,7 @@
 /* Models while events still come, and of traces of which not all is kept. */
 #include <string.h>
 
+#include "request/aside.h"
 #include "request/internal.h"
 #include "suite.h"
 #include "talk.h"
@@ -13,6 +14,7 @@ enum { CLIENT = 1, WEB = 2 };
 
 static struct talk t;
 static bool forgets;	/* after each snapshot, what was before it */
+static bool aside;	/* the analysis is in a thread of its own */
 
 /* Client and web server; after so many us its work for a request takes twice as long. */
 static void start(int cycles, int slow_from)
@@ -26,10 +28,19 @@ static void start(int cycles, int slow_from)
 
 struct taker {
 	struct lqn_analysis *analysis;
+	struct lqn_aside *aside;	/* NULL: there is none */
+	uint64_t events;
 	unsigned host;
 	int64_t every, next;		/* ns between snapshots; 0: none are made */
 	GPtrArray *models;		/* struct lqn_model, of the snapshots */
 };
+
+static void await(struct taker *taker)
+{
+	if (taker->aside) {
+		lqn_aside_wait(taker->aside);
+	}
+}
 
 static void snapshot(struct taker *taker, int64_t begin, int64_t end)
 {
@@ -38,6 +49,7 @@ static void snapshot(struct taker *taker, int64_t begin, int64_t end)
 	GError *error = NULL;
 	bool ok;
 
+	await(taker);
 	lqn_analysis_advance(taker->analysis, end + 5 * MS);
 	ok = lqn_analysis_snapshot(taker->analysis, begin, end, &model, &paths, &error);
 	ck_assert_msg(ok, "%s", error ? error->message : "no error");
@@ -62,7 +74,12 @@ static void take(void *payload, const struct lqn_event *ev)
 		snapshot(taker, taker->next - taker->every, taker->next);
 		taker->next += taker->every;
 	}
-	lqn_analysis_event(taker->analysis, taker->host, ev);
+	taker->events++;
+	if (taker->aside) {
+		lqn_aside_event(taker->aside, taker->host, ev);
+	} else {
+		lqn_analysis_event(taker->analysis, taker->host, ev);
+	}
 }
 
 static void model_free(void *model)
@@ -82,7 +99,9 @@ static GString *run(struct taker *taker, int64_t every)
 	*taker = (struct taker) { .analysis = lqn_analysis_new(&options), .every = every };
 	taker->models = g_ptr_array_new_with_free_func(model_free);
 	taker->host = lqn_analysis_host(taker->analysis, "host");
+	taker->aside = aside ? lqn_aside_new(taker->analysis) : NULL;
 	feed_each(t.feed, take, taker);
+	await(taker);
 	ck_assert_msg(lqn_analysis_finish(taker->analysis, &model, &paths, &error), "%s", error ? error->message : "no error");
 	text = lqn_write_json(model);
 	{
@@ -93,6 +112,7 @@ static GString *run(struct taker *taker, int64_t every)
 	}
 	lqn_model_free(model);
 	lqn_path_report_free(paths);
+	lqn_aside_free(taker->aside);
 	lqn_analysis_free(taker->analysis);
 	return text;
 }
@@ -118,6 +138,47 @@ START_TEST(models_made_on_the_way_change_nothing)
 	g_ptr_array_unref(taker.models);
 	g_string_free(without, TRUE);
 	g_string_free(with, TRUE);
+	done();
+}
+END_TEST
+
+/* So many events that a good many are given to the thread at a time, also where it is waited for. */
+START_TEST(in_a_thread_of_its_own_all_is_the_same)
+{
+	struct taker taker;
+	GString *without, *with, *waited;
+
+	start(9000, 4500);
+	without = run(&taker, 0);
+	g_ptr_array_unref(taker.models);
+	aside = true;
+	with = run(&taker, 0);
+	ck_assert_uint_gt(taker.events, 2 * LQN_ASIDE_BATCH);
+	g_ptr_array_unref(taker.models);
+	waited = run(&taker, 1000 * MS);
+	ck_assert_uint_ge(taker.models->len, 4);
+	g_ptr_array_unref(taker.models);
+	aside = false;
+	ck_assert_str_eq(with->str, without->str);
+	ck_assert_str_eq(waited->str, without->str);
+	g_string_free(without, TRUE);
+	g_string_free(with, TRUE);
+	g_string_free(waited, TRUE);
+	done();
+}
+END_TEST
+
+START_TEST(an_analysis_that_is_dropped_ends_its_thread)
+{
+	const struct lqn_options options = { .begin = INT64_MIN, .end = INT64_MAX };
+	struct taker taker = { .analysis = lqn_analysis_new(&options) };
+
+	start(10, 10);
+	taker.host = lqn_analysis_host(taker.analysis, "host");
+	taker.aside = lqn_aside_new(taker.analysis);
+	feed_each(t.feed, take, &taker);
+	lqn_aside_free(taker.aside);
+	lqn_analysis_free(taker.analysis);
 	done();
 }
 END_TEST
@@ -464,7 +525,8 @@ START_TEST(what_was_forgotten_is_not_missed_later)
 }
 END_TEST
 
-SUITE("result", models_made_on_the_way_change_nothing, each_window_has_a_model_of_its_own, who_sleeps_on_is_not_taken_to_run,
+SUITE("result", models_made_on_the_way_change_nothing, in_a_thread_of_its_own_all_is_the_same,
+	an_analysis_that_is_dropped_ends_its_thread, each_window_has_a_model_of_its_own, who_sleeps_on_is_not_taken_to_run,
 	a_long_trace_is_modelled_from_slices, what_fits_is_kept_as_a_whole, what_is_kept_of_a_steady_trace_does_not_grow,
 	the_dead_and_the_closed_go, what_is_before_the_window_is_not_kept, marks_that_repeat_are_several_windows,
 	what_was_forgotten_is_not_missed_later)
