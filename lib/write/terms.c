@@ -78,14 +78,19 @@ static bool few_share_few(const struct lqn_model *model)
 	return several;
 }
 
-/* Below a task without a bound Conway's lets a task of one thread do more than it can, by a third, however many cores there are. */
-static bool has_loop(const struct lqn_model *model)
+/*
+ * Below a task without a bound Conway's lets a task of one thread do more than it can, by a third, however many cores there are; and
+ * before semaphores and pools of connections it makes requests wait too long.
+ */
+static bool has_loop_or_permits(const struct lqn_model *model)
 {
 	for (unsigned i = 0; i < model->processors->len; i++) {
 		const struct lqn_processor *proc = g_ptr_array_index(model->processors, i);
 
 		for (unsigned k = 0; k < proc->tasks->len; k++) {
-			if (((const struct lqn_task *) g_ptr_array_index(proc->tasks, k))->kind == LQN_TASK_LOOP) {
+			const struct lqn_task *task = g_ptr_array_index(proc->tasks, k);
+
+			if (task->kind == LQN_TASK_LOOP || (task->kind == LQN_TASK_LOCK && task->multiplicity > 1)) {
 				return true;
 			}
 		}
@@ -100,7 +105,7 @@ const struct lqn_solver_pragma *lqn_solver_pragma(const struct lqn_model *model,
 		{ "multiserver", "rolia" },
 	};
 
-	return n < (few_share_few(model) || has_loop(model) ? 2 : 1) ? &pragmas[n] : NULL;
+	return n < (few_share_few(model) || has_loop_or_permits(model) ? 2 : 1) ? &pragmas[n] : NULL;
 }
 
 unsigned lqn_entry_phases(const struct lqn_entry *entry)

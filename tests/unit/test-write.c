@@ -248,6 +248,24 @@ START_TEST(calls_that_are_always_as_many_are_fixed)
 }
 END_TEST
 
+START_TEST(permits_ask_for_rolia)
+{
+	for (unsigned permits = 1; permits < 3; permits++) {
+		struct lqn_model *model = calls_twice(1, 0);
+		struct lqn_processor *cpu = model->processors->pdata[0];
+		struct lqn_task *lock = lqn_processor_add_task(cpu, "lock_1", LQN_TASK_LOCK, LQN_SCHED_FCFS, permits);
+		GString *xml;
+
+		cpu->multiplicity = 16;		/* too many for it else */
+		lqn_entry_add_call(sample_find_entry(model, "serves"), 0, lqn_task_add_entry(lock, "lock_1_serves"), LQN_SYNC, 1);
+		xml = lqn_write_lqnx(model);
+		ck_assert_int_eq(strstr(xml->str, "value=\"rolia\"") != NULL, permits > 1);
+		g_string_free(xml, TRUE);
+		lqn_model_free(model);
+	}
+}
+END_TEST
+
 /* A server that asks another so often, with these shares of its invocations. */
 static struct lqn_model *calls_in_numbers(double mean, const double *share, size_t counts)
 {
@@ -505,7 +523,7 @@ END_TEST
 SUITE("write", lqnx_holds_the_model, text_form_holds_the_same, json_can_be_read_back,
 	hostile_names_spoil_no_form, values_that_solvers_refuse_are_zero, forwarding_is_at_most_certain,
 	calls_to_one_entry_are_one_call, calls_that_are_always_as_many_are_fixed,
-	numbers_of_calls_that_vary_little_are_told_one_by_one, what_has_no_entries_is_not_for_solvers,
+	permits_ask_for_rolia, numbers_of_calls_that_vary_little_are_told_one_by_one, what_has_no_entries_is_not_for_solvers,
 	locale_with_decimal_comma_changes_nothing, reports_without_requests_are_written,
 	summary_says_the_main_things, summary_of_a_large_model_fits_a_screen, text_is_clipped_by_columns,
 	numbers_for_people_have_three_digits)
