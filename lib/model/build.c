@@ -325,6 +325,7 @@ bool lqn_model_build(struct lqn_build *build, GError **error)
 	prepare(a);
 	decide_kinds(a);
 	lqn_build_brokers(build);
+	lqn_build_regroup(build);
 	note_degradations(build);	/* first: whoever reads the others should know */
 	lqn_build_clutter(build);
 	if (!lqn_build_window(build, error)) {
@@ -359,6 +360,7 @@ void lqn_build_clear(struct lqn_build *build)
 {
 	lqn_model_free(build->model);
 	g_clear_pointer(&build->windows, g_array_unref);
+	lqn_build_ungroup(build);
 	lqn_build_unmove(build);
 	g_clear_pointer(&build->moved, g_array_unref);
 	g_clear_pointer(&build->deliveries, g_array_unref);

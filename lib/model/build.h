@@ -99,6 +99,7 @@ struct lqn_build {
 	GHashTable *names;		/* of tasks and entries in use */
 	GArray *deliveries;		/* struct lqn_delivery, by broker; owned */
 	GArray *moved;			/* struct lqn_moved_arc; owned */
+	struct lqn_regroup *regroup;	/* what regroup.c has done; owned; NULL: nothing */
 	GPtrArray *host_processors;	/* struct lqn_processor by host number; NULL: none */
 };
 
@@ -110,6 +111,9 @@ struct lqn_build {
 bool lqn_model_build(struct lqn_build *build, GError **error);
 void lqn_build_clear(struct lqn_build *build);
 
+/* regroup.c: what clients do between two sleeps becomes cycles; and its undoing, before anything else is undone. */
+void lqn_build_regroup(struct lqn_build *build);
+void lqn_build_ungroup(struct lqn_build *build);
 /* clutter.c: marks what the model leaves out. */
 void lqn_build_clutter(struct lqn_build *build);
 /* window.c: sets the windows, and the model's account of them. */
@@ -177,6 +181,8 @@ void lqn_build_loops(struct lqn_build *build);
 void lqn_build_client_loop(struct lqn_build *build, struct lqn_service *service, unsigned threads);
 /* clients.c: population and think time of reference tasks. */
 void lqn_build_clients(struct lqn_build *build);
+/* pace.c: true if threads begin these cycles, in the window, by a schedule of all of them rather than after thinking. */
+bool lqn_have_common_schedule(const struct lqn_build *build, const GPtrArray *cycles);
 /* disks.c: devices as processors. */
 void lqn_build_disks(struct lqn_build *build);
 /* background.c: processors' load that is in no task, and where blocked time went. */

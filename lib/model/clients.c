@@ -13,10 +13,10 @@
 
 #define OPEN_SHARE 0.9		/* of cycles that began at a time of the clock */
 #define OPEN_CUSTOMERS 200
-#define EVEN_CVSQ 0.25
 #define CUSTOMER_SHARE 0.05	/* of the busiest customer's cycles, below which it is none */
 #define ABSENT_SHARE 0.1	/* of the customers; fewer are effects of the window's edges */
 #define PIPELINED_MIN 0.1	/* more requests under way than there are customers; less is a matter of what counts as a cycle's end */
+#define BEYOND_CHANCE 3		/* standard errors */
 #define CYCLES_MIN 20		/* fewer say little of a mean */
 
 struct customer {
@@ -27,11 +27,11 @@ struct customer {
 /* What is known of a class. */
 struct class {
 	GHashTable *customers;		/* thread, or connection of a loop -> struct customer; owned */
-	double response, gaps, square_gaps;	/* sums, s and s² */
+	double response, gaps;		/* sums, s */
 	double busy;			/* s of CPU time in the gaps, summed */
-	guint n_gaps, paced;
+	guint n_gaps, paced, late;
 	/* of responses r, and periods p from one begin of a customer's to the next: sums, s and s² */
-	double r, p, rr, rp;
+	double r, p, rr, rp, pp;
 };
 
 /*
@@ -57,18 +57,19 @@ static void add_cycle(const struct lqn_build *build, struct class *class, const 
 		double p = (double) (it->begin - customer->last->begin) / 1e9;
 
 		class->gaps += p - r;
-		class->square_gaps += (p - r) * (p - r);
 		class->busy += busy_in(it, customer->last->end);
 		class->n_gaps++;
 		class->r += r;
 		class->p += p;
 		class->rr += r * r;
 		class->rp += r * p;
+		class->pp += p * p;
 	}
 	customer->last = it;
 	customer->cycles++;
 	class->response += (double) (it->end - it->begin) / 1e9;
 	class->paced += it->absolute;
+	class->late += it->late;
 }
 
 /* A connection for a question or two before the work begins makes no customer. */
@@ -143,61 +144,18 @@ static double in_flight(struct lqn_build *build, const struct lqn_service *servi
 
 /*
  * By how much a period grows with the response in it: by as much, if the customer thinks after it; not at all, if it keeps
- * its pace.
+ * its pace. That it is not the former must be beyond chance.
  */
 static bool has_own_pace(const struct class *class)
 {
-	double n = class->n_gaps, var = n * class->rr - class->r * class->r;
+	double n = class->n_gaps, var = n * class->rr - class->r * class->r, slope, rest;
 
-	return n > 1 && var > 0 && (n * class->rp - class->r * class->p) / var < 0.5;
-}
-
-/* Gaps that vary little are think times: those of a schedule vary as it does, and with what requests took of them. */
-static bool thinks_evenly(const struct class *class)
-{
-	double n = class->n_gaps, mean = n > 0 ? class->gaps / n : 0;
-
-	return n > 1 && class->square_gaps / n - mean * mean < EVEN_CVSQ * mean * mean;
-}
-
-/*
- * Customers who think begin in proportion to those of them who do; who takes the next item of a schedule begins whatever the
- * others do. The likelier of the two Poisson processes counts.
- */
-static bool has_common_pace(const GPtrArray *members, guint population)
-{
-	g_autoptr(GArray) begins = g_array_new(FALSE, FALSE, sizeof(int64_t)), ends = g_array_new(FALSE, FALSE, sizeof(int64_t));
-	double exposure = 0, logs = 0, time;
-	int64_t last;
-	guint busy = 0, ended = 0;
-
-	for (guint i = 0; i < members->len; i++) {
-		const struct lqn_invocation *it = members->pdata[i];
-
-		g_array_append_val(begins, it->begin);
-		g_array_append_val(ends, it->end);
+	if (n < CYCLES_MIN || var <= 0) {
+		return false;
 	}
-	g_array_sort(begins, lqn_by_time);
-	g_array_sort(ends, lqn_by_time);
-	last = g_array_index(begins, int64_t, 0);
-	for (guint i = 0; i < begins->len; i++) {
-		int64_t begin = g_array_index(begins, int64_t, i);
-
-		while (ended < i && g_array_index(ends, int64_t, ended) <= begin) {
-			int64_t end = MAX(last, g_array_index(ends, int64_t, ended++));
-
-			exposure += (double) (end - last) * (population - MIN(busy, population));
-			last = end;
-			busy--;
-		}
-		exposure += (double) (begin - last) * (population - MIN(busy, population));
-		last = begin;
-		/* all are at work, and yet one begins: as good as none that thinks */
-		logs += log(busy < population ? population - busy : 0.5);
-		busy++;
-	}
-	time = (double) (last - g_array_index(begins, int64_t, 0));
-	return exposure <= 0 || time <= 0 || logs + members->len * log(time / exposure) < 0;
+	slope = (n * class->rp - class->r * class->p) / var;
+	rest = MAX(0, n * class->pp - class->p * class->p - slope * slope * var);
+	return slope < 0.5 && 1 - slope > BEYOND_CHANCE * sqrt(rest / var / (n - 2));
 }
 
 /* How many threads drive the customers, if these are more at a time than threads; else 0. */
@@ -233,8 +191,8 @@ static void build_class(struct lqn_build *build, struct lqn_service *service, do
 			task->name);
 		task->kind = LQN_TASK_OPEN;
 		population = OPEN_CUSTOMERS;
-	} else if (class.paced > OPEN_SHARE * n && (has_own_pace(&class) ||
-			(population > 1 && !thinks_evenly(&class) && has_common_pace(service->members, (guint) population)))) {
+	} else if (class.paced > OPEN_SHARE * n && (class.late > 0 ||
+			(population > 1 && lqn_have_common_schedule(build, service->members)) || has_own_pace(&class))) {
 		task->kind = LQN_TASK_OPEN;
 		population = OPEN_CUSTOMERS;
 	} else if (class.n_gaps > 0) {

@@ -156,6 +156,7 @@ void lqn_hand_over(struct lqn_invocation *from, struct lqn_invocation *into, boo
 		into->disk_ns[to] += from->disk_ns[phase];
 		into->disks[to] += from->disks[phase];
 	}
+	into->told_until = MAX(into->told_until, from->told_until);
 	into->device = from->device ? from->device : into->device;
 	into->lock_latency += from->lock_latency;
 	while (from->locks) {

@@ -121,12 +121,14 @@ struct lqn_invocation {
 	GPtrArray *actors;			/* others that worked on it: struct lqn_actor; owned; NULL: none */
 	enum lqn_origin origin;
 	bool anonymous, absolute, gone;
+	bool late;				/* its thread did not sleep until its time, for that had passed */
 	bool last;				/* its thread ended with it */
 	bool clutter;				/* of a client that the model leaves out */
 	bool needed;				/* of forget.c */
 	const char *operation;			/* name of the span that it is; interned; NULL: not known */
 	uint64_t trace, span;			/* its numbers; 0: none */
 	int64_t rank;				/* of the name: lower ones are better */
+	int64_t told_until;			/* until when a span lasts that begins in it; 0: none does */
 	/* for the model */
 	const char *path;			/* of callers, interned; NULL: not made yet */
 	struct lqn_cluster *cluster;
@@ -354,6 +356,8 @@ struct lqn_analysis {
 /* Makes it a call of another invocation, both being final. */
 void lqn_arc_move(struct lqn_arc *arc, struct lqn_invocation *caller, bool second_phase);
 
+/* Another thread has worked on it, too. */
+void lqn_actor_worked(struct lqn_invocation *invocation, struct lqn_actor *actor);
 /* What the invocation has become part of, or itself; NULL for NULL. */
 struct lqn_invocation *lqn_final(struct lqn_invocation *invocation);
 /* The name of the service whose work it is; interned. */

@@ -292,7 +292,6 @@ int64_t lqn_start_cpu(const struct lqn_actor *actor, int64_t cpu);
  * `sent` on, when what it waited for was sent (0: not known): a waking before that was for nothing.
  */
 int64_t lqn_latency_in(const struct lqn_actor *actor, int64_t call_begin, int64_t sent);
-void lqn_actor_worked(struct lqn_invocation *invocation, struct lqn_actor *actor);
 /* helpers.c: what threads of a process do for each other's requests, and nobody is answered by them */
 /* The thread wakes another of its process at a word that is no lock, at `ts`. */
 void lqn_helper_woken(struct lqn_actor *actor, struct lqn_actor *worker, uint64_t word, int64_t ts);

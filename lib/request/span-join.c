@@ -211,6 +211,9 @@ static void name_by(const struct lqn_span *span, const struct fit *fit)
 
 static void name_and_keep(const struct lqn_span *span, const struct fit *fit, void *payload)
 {
+	if (fit->begin >= fit->invocation->begin - SLACK && fit->begin < fit->until) {
+		fit->invocation->told_until = MAX(fit->invocation->told_until, fit->end);
+	}
 	name_by(span, fit);	/* it may lie around several */
 	keep_nearest(span, fit, payload);
 }
