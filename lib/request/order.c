@@ -265,7 +265,7 @@ static void (*const takers[LQN_EV_COUNT])(struct lqn_order *order, struct lqn_pa
 
 void lqn_order_push(struct lqn_order *order, struct lqn_party *host, const struct lqn_event *ev)
 {
-	if (takers[ev->type]) {
+	if (ev->type < LQN_EV_COUNT && takers[ev->type]) {
 		takers[ev->type](order, host, ev);
 	}
 	while (lqn_queue_length(&order->queue) > LOOKAHEAD) {
