@@ -112,8 +112,8 @@ static void received(struct lqn_step *step, const struct lqn_arrival *data)
 	}
 }
 
-/* True for a socket, not a flow; one that is older than the trace turns out to be one. */
-static bool is_udp_socket(struct lqn_object *socket)
+/* True for a socket, not a flow; of one that is older than the trace it is noted that it is one. */
+static bool note_udp_socket(struct lqn_object *socket)
 {
 	if (socket->kind == LQN_OBJ_UNKNOWN && socket->preexisting && !socket->peer &&
 			!socket->alias) {
@@ -139,7 +139,7 @@ static void datagram(struct lqn_step *step, const struct lqn_tuple *tuple)
 		return;
 	}
 	lqn_channel_note_address(channels, tuple->saddr);
-	if (step->cpu->depth > 0 || !socket || !call->message || !is_udp_socket(socket)) {
+	if (step->cpu->depth > 0 || !socket || !call->message || !note_udp_socket(socket)) {
 		return;
 	}
 	/* the message is not of the socket but of the flow */
@@ -156,7 +156,7 @@ void lqn_step_datagram_wakes(const struct lqn_step *step, struct lqn_thread *tar
 	struct lqn_object *socket = target->call.object;
 
 	if (socket && lqn_call_class(target->call.kind) == LQN_CLASS_RECEIVE &&
-			is_udp_socket(socket)) {
+			note_udp_socket(socket)) {
 		lqn_channel_own(socket, step->cpu->datagram.daddr, step->cpu->datagram.dport);
 	}
 }

@@ -227,8 +227,8 @@ static void leave(struct lqn_causal *c, struct lqn_thread *thread, const struct 
 	}
 }
 
-/* True for a thread that ran and was lost sight of; it is then made ready to be told of as such. */
-static bool was_lost(struct lqn_thread *thread)
+/* True for a thread that ran and was lost sight of, which is noted: it is to be told of as such. */
+static bool note_lost(struct lqn_thread *thread)
 {
 	if (thread->cpu < 0) {
 		return false;	/* never seen to run */
@@ -255,7 +255,7 @@ static void enter(struct lqn_causal *c, struct lqn_cpu *cpu, struct lqn_thread *
 		emit_preempted(c, cpu, thread, ts);
 		break;
 	case LQN_THREAD_UNKNOWN:
-		if (was_lost(thread)) {
+		if (note_lost(thread)) {
 			/* tell of the gap, for a thread's intervals must tile its life */
 			emit_wait(c, NULL, thread, ts, false);
 		} else if (thread->born >= 0 || thread->dumped == LQN_DUMPED_READY) {
@@ -484,7 +484,7 @@ void lqn_causal_end_thread(struct lqn_causal *c, struct lqn_thread *thread, int6
 		emit_wait(c, NULL, thread, ts, true);
 	} else if (thread->state == LQN_THREAD_RUNNABLE) {
 		emit_preempted(c, NULL, thread, ts);
-	} else if (thread->state == LQN_THREAD_UNKNOWN && was_lost(thread)) {
+	} else if (thread->state == LQN_THREAD_UNKNOWN && note_lost(thread)) {
 		emit_wait(c, NULL, thread, ts, true);
 	}
 	lqn_causal_end_call(c, thread, ts);

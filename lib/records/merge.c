@@ -161,8 +161,8 @@ static struct lqn_told_marks *marks_of(struct lqn_merge *merge, const struct lqn
 	return marks;
 }
 
-/* Each reader has told as many marks of a class as one of all may: those beyond are not told. */
-static bool is_one_too_many(struct lqn_merge *merge, const struct lqn_told *told)
+/* Each reader has told as many marks of a class as one of all may. True for one beyond, which is not told. */
+static bool count_mark(struct lqn_merge *merge, const struct lqn_told *told)
 {
 	struct lqn_told_class *class = told->event.class;
 
@@ -229,7 +229,7 @@ enum lqn_read_status lqn_merge_next(struct lqn_merge *merge, struct lqn_told **t
 			return LQN_READ_END;
 		}
 		merge->now = MAX(merge->now, time_of(merge, input));
-	} while (is_one_too_many(merge, input->next));
+	} while (count_mark(merge, input->next));
 	*told = input->next;
 	return LQN_READ_OK;
 }

@@ -235,11 +235,6 @@ bool lqn_call_polls(uint8_t call)
 	return call == LQN_CALL_EPOLL_WAIT || call == LQN_CALL_POLL || call == LQN_CALL_SELECT;
 }
 
-static bool waits_for_answer(const struct lqn_invocation *it)
-{
-	return it->last_arc && it->last_arc->replied == 0 && !it->last_arc->gone;
-}
-
 /* The request that the thread has left longest, if it may go on: who has closed the connection waits for no answer. NULL: none. */
 static struct lqn_invocation *left_longest(struct lqn_actor *actor, int64_t ts)
 {
@@ -270,7 +265,7 @@ void lqn_leave(struct lqn_actor *actor, int64_t ts)
 {
 	struct lqn_invocation *left = lqn_final(actor->current);
 
-	if (left && waits_for_answer(left)) {
+	if (left && lqn_awaits_answer(left)) {
 		actor->unit->took_up += !left->last_arc->left;
 		left->last_arc->left = true;
 	} else if (left) {
@@ -282,7 +277,7 @@ void lqn_pause(struct lqn_actor *actor, int64_t ts, bool free)
 {
 	struct lqn_invocation *left = lqn_final(actor->current);
 
-	if (left && !waits_for_answer(left)) {
+	if (left && !lqn_awaits_answer(left)) {
 		leave(actor, left, ts, free);
 	}
 }
@@ -357,7 +352,7 @@ void lqn_give_call_to_idle(struct lqn_actor *actor, struct lqn_invocation *answe
 	struct lqn_arc *arc = answered->last_arc;
 	struct lqn_invocation *idle = arc ? left_longest(actor, arc->sent) : NULL;
 
-	if (!idle || idle == answered || answered->actor != actor || !waits_for_answer(answered) || !arc->via ||
+	if (!idle || idle == answered || answered->actor != actor || !lqn_awaits_answer(answered) || !arc->via ||
 			arc->via->role != LQN_ROLE_CLIENT || arc->sent < actor->last.end || idle->left_at > arc->sent) {
 		return;
 	}

@@ -58,16 +58,11 @@ struct lqn_invocation *lqn_helper_takes(struct lqn_actor *worker)
 	return lqn_call_waits_for_word(worker->last.call) ? request : NULL;
 }
 
-static bool awaits_answer(const struct lqn_invocation *it)
-{
-	return it->last_arc && it->last_arc->replied == 0 && !it->last_arc->gone;
-}
-
 bool lqn_helper_is_done(const struct lqn_actor *worker, uint64_t word)
 {
 	const struct lqn_invocation *current = worker->current;
 
-	return current->helps && !current->into && worker->helped_at == word && !awaits_answer(current);
+	return current->helps && !current->into && worker->helped_at == word && !lqn_awaits_answer(current);
 }
 
 void lqn_helper_joins(struct lqn_invocation *work)
@@ -76,7 +71,7 @@ void lqn_helper_joins(struct lqn_invocation *work)
 	bool second_phase = !work->waited_for;
 
 	/* what has an open call may yet find out whose it is by its answer */
-	if (work->into || request == work || request->gone || awaits_answer(work)) {
+	if (work->into || request == work || request->gone || lqn_awaits_answer(work)) {
 		return;
 	}
 	work->helps = NULL;

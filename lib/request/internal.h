@@ -233,6 +233,12 @@ void lqn_order_flush(struct lqn_order *order);
 
 /* ---- the conversation; called in order ---- */
 /* context.c */
+/* True if its last call is open. */
+static inline bool lqn_awaits_answer(const struct lqn_invocation *it)
+{
+	return it->last_arc && it->last_arc->replied == 0 && !it->last_arc->gone;
+}
+
 struct lqn_invocation *lqn_invocation_new(struct lqn_analysis *analysis, struct lqn_actor *actor, int64_t ts,
 	struct lqn_arc *request);
 void lqn_invocation_free(struct lqn_analysis *analysis, struct lqn_invocation *invocation);

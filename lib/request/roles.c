@@ -285,7 +285,7 @@ void lqn_roles_forget(struct lqn_party *host)
  * Nothing goes back on a connection, or between sockets for datagrams of which nothing but who wakes whom is known: a
  * mailbox, whose answers come on another. True: it is one.
  */
-static bool is_one_way(struct lqn_end *end)
+static bool note_one_way(struct lqn_end *end)
 {
 	if (end->kind != LQN_OBJ_UNIX || (end->sends > 0 && end->peer->sends > 0)) {
 		return false;
@@ -338,7 +338,7 @@ void lqn_roles_assign(struct lqn_party *host)
 	while (g_hash_table_iter_next(&iter, NULL, &value)) {
 		struct lqn_end *end = value;
 
-		if (lqn_end_needs_role(end) && !is_one_way(end)) {
+		if (lqn_end_needs_role(end) && !note_one_way(end)) {
 			g_ptr_array_add(ends, end);
 			count_votes(pairs, ports, end);
 		}
