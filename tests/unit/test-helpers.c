@@ -107,7 +107,6 @@ END_TEST
 /* A thread that has been asked once sends whenever another, who is at somebody's request, wakes it. */
 START_TEST(what_is_sent_for_anothers_request_is_no_answer)
 {
-	talk_start(&t);
 	talk_pair(&t, CLIENT, "client", SERVER, "server");
 	talk_process(&t, OTHER, "consumer");
 	talk_thread(&t, SERVER, SECOND);
