@@ -347,6 +347,7 @@ bool lqn_model_build(struct lqn_build *build, GError **error)
 	lqn_build_clients(build);
 	lqn_build_flows(build);
 	lqn_build_break_cycles(build);
+	lqn_model_find_answers(build->model);
 	lqn_build_background(build);
 	lqn_build_blocked(build);
 	note_unused(build);

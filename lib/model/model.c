@@ -225,3 +225,42 @@ void lqn_entry_add_fixed_call(struct lqn_entry *entry, unsigned phase, struct lq
 		call->share[count] = 1;
 	}
 }
+
+/* Who is passed a request answers it if who passes it on would. True if another entry was found to answer. */
+static bool find_answers(const struct lqn_entry *entry)
+{
+	bool found = false;
+
+	for (unsigned phase = 0; phase < G_N_ELEMENTS(entry->phase); phase++) {
+		const GArray *calls = entry->phase[phase].calls;
+
+		for (guint i = 0; i < calls->len; i++) {
+			const struct lqn_model_call *call = &g_array_index(calls, struct lqn_model_call, i);
+			bool answers = call->kind == LQN_SYNC || (call->kind == LQN_FORWARD && entry->answers);
+
+			found |= answers && !call->dest->answers;
+			call->dest->answers |= answers;
+		}
+	}
+	return found;
+}
+
+void lqn_model_find_answers(struct lqn_model *model)
+{
+	bool found = false;
+
+	for (guint i = 0; i < model->processors->len; i++) {
+		const struct lqn_processor *processor = model->processors->pdata[i];
+
+		for (guint k = 0; k < processor->tasks->len; k++) {
+			const struct lqn_task *task = processor->tasks->pdata[k];
+
+			for (guint l = 0; l < task->entries->len; l++) {
+				found |= find_answers(task->entries->pdata[l]);
+			}
+		}
+	}
+	if (found) {
+		lqn_model_find_answers(model);	/* what was passed on may be passed on again */
+	}
+}

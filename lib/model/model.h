@@ -50,6 +50,7 @@ struct lqn_entry {
 	char *label;			/* for people: `web, called by client`; owned; may be NULL */
 	struct lqn_phase phase[2];	/* [1] unused unless has_phase2 */
 	bool has_phase2;
+	bool answers;			/* somebody waits for it: lqn_model_find_answers() */
 	struct lqn_entry *loop;		/* where it computes, one at a time; borrowed; NULL: in its own task */
 	/* measured in the window */
 	uint64_t invocations;
@@ -164,6 +165,8 @@ struct lqn_model_call *lqn_entry_add_call(struct lqn_entry *entry, unsigned phas
 void lqn_entry_add_fixed_call(struct lqn_entry *entry, unsigned phase, struct lqn_entry *dest, unsigned count);
 /* Sets the shares: of n invocations, counts[k] make k calls, those with the last k as many or more; none are the others. */
 void lqn_call_set_counts(struct lqn_model_call *call, const guint counts[LQN_COUNTS + 1], guint n);
+/* Tells which entries are called synchronously, or passed on to; when all calls are made. */
+void lqn_model_find_answers(struct lqn_model *model);
 /* Another mean, of which no more is known than that. */
 void lqn_call_set_mean(struct lqn_model_call *call, double mean);
 
