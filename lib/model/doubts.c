@@ -48,18 +48,19 @@ static bool note_own_calls(struct lqn_build *build)
 	return all > 0;
 }
 
-static void note_law(struct lqn_build *build, const char *name, const struct lqn_law *law)
+static void note_law(struct lqn_build *build, const char *name, const struct lqn_law *law, const char *why)
 {
 	if (law->deviation > TRUST_MAX) {
-		note_first(build, "%s does not hold (%s: %.3g, measured %.3g): calls are missing, or are not of those who "
-			"made them; what the model predicts is not to be trusted", name, law->where, law->expected, law->measured);
+		note_first(build, "%s does not hold (%s: %.3g, measured %.3g): %s; what the model predicts is not to be trusted", name, law->where,
+			law->expected, law->measured, why);
 	}
 }
 
 void lqn_build_doubts(struct lqn_build *build)
 {
-	note_law(build, "Little's law", &build->model->checks->little);
+	note_law(build, "Little's law", &build->model->checks->little,
+		"customers were not there all the time, or cycles are not of those who made them");
 	if (!note_own_calls(build)) {
-		note_law(build, "forced flow", &build->model->checks->flow);
+		note_law(build, "forced flow", &build->model->checks->flow, "calls are missing, or are not of those who made them");
 	}
 }

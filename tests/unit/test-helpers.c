@@ -14,7 +14,6 @@ static struct lqn_model *model;
 /* A client, a server with a helper that has a connection to a backend, all idle. */
 static void start(void)
 {
-	talk_start(&t);
 	talk_pair(&t, CLIENT, "client", SERVER, "server");
 	talk_process(&t, BACK, "back");
 	talk_connect(&t, SERVER, 11, BACK, 13);
