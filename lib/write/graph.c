@@ -13,6 +13,8 @@
 #define GEOMETRIC_ENOUGH 0.8
 /* Means that differ by more were changed by what came after the counting. */
 #define SAME 1e-6
+/* lqns 5.32 takes a third choice that is followed by anything for a cycle. */
+#define FORKS_MAX 3
 /* Shares are multiples of it. */
 #define SHARE_UNIT 1e-6
 
@@ -37,6 +39,17 @@ static struct lqn_activity *add_activity(GPtrArray *graph, char *name, unsigned 
 	return activity;
 }
 
+/* Of a task that is asked without waiting for the answer, too, lqns does not find solutions. */
+static bool always_answers(const struct lqn_task *task)
+{
+	for (unsigned i = 0; i < task->entries->len; i++) {
+		if (!((const struct lqn_entry *) g_ptr_array_index(task->entries, i))->answers) {
+			return false;
+		}
+	}
+	return true;
+}
+
 /* It is known how often the calls are made, and that is not about what solvers assume. */
 static bool forks(const struct lqn_merged_call *call)
 {
@@ -48,7 +61,7 @@ static bool forks(const struct lqn_merged_call *call)
 		square += (double) k * k * call->share[k];
 	}
 	return call->kind == LQN_SYNC && fabs(all - 1) < SAME && fabs(mean - call->mean[0]) < SAME * mean &&
-		square - mean * mean < GEOMETRIC_ENOUGH * mean * (1 + mean) && !lqn_entry_passes_on(call->dest);
+		square - mean * mean < GEOMETRIC_ENOUGH * mean * (1 + mean) && !lqn_entry_passes_on(call->dest) && always_answers(call->dest->task);
 }
 
 static void add_fork(GPtrArray *graph, const struct lqn_entry *entry, const struct lqn_merged_call *call, unsigned stage)
@@ -83,10 +96,10 @@ GPtrArray *lqn_entry_graph(const struct lqn_entry *entry)
 	g_autoptr(GArray) calls = lqn_entry_merge_calls(entry);
 	GPtrArray *graph;
 	struct lqn_activity *head;
-	unsigned stage = 0;
+	unsigned stage = 0, left = FORKS_MAX;
 
-	if (lqn_entry_phases(entry) > 1 || entry->task->sched == LQN_SCHED_REF || lqn_entry_passes_on(entry) ||
-			lqn_calls_are_fixed(calls, 0)) {
+	if (lqn_entry_phases(entry) > 1 || entry->task->sched == LQN_SCHED_REF || !always_answers(entry->task) ||
+			lqn_entry_passes_on(entry) || lqn_calls_are_fixed(calls, 0)) {
 		return NULL;
 	}
 	graph = g_ptr_array_new_with_free_func(activity_free);
@@ -94,10 +107,11 @@ GPtrArray *lqn_entry_graph(const struct lqn_entry *entry)
 	for (unsigned i = 0; i < calls->len; i++) {
 		const struct lqn_merged_call *call = &g_array_index(calls, struct lqn_merged_call, i);
 
-		if (!forks(call)) {
+		if (left == 0 || !forks(call)) {
 			g_array_append_val(head->calls, *call);
 			continue;
 		}
+		left--;
 		if (stage > 0) {
 			stage++;
 			add_activity(graph, g_strdup_printf("%s_%u", entry->name, stage + 1), stage, 1);

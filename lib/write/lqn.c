@@ -260,7 +260,7 @@ static void write_connections(GString *out, const struct lqn_entry *entry, const
 		before = from;
 		count = next;
 	}
-	for (unsigned i = before; i < before + count && entry->answers; i++) {
+	for (unsigned i = before; i < before + count; i++) {
 		g_string_append_printf(out, ";\n  %s[%s]", ((const struct lqn_activity *) g_ptr_array_index(graph, i))->name, entry->name);
 	}
 }

@@ -206,9 +206,6 @@ static void write_replies(xmlTextWriter *w, const struct lqn_entry *entry, const
 {
 	const struct lqn_activity *last = g_ptr_array_index(graph, graph->len - 1);
 
-	if (!entry->answers) {
-		return;
-	}
 	start(w, "reply-entry");
 	attribute(w, "name", entry->name);
 	for (unsigned i = 0; i < graph->len; i++) {
