@@ -20,6 +20,7 @@
 #define TFD_TIMER_ABSTIME_ 1
 #define S_IFMT_ 0170000
 #define S_IFIFO_ 0010000
+#define EAGAIN_ 11
 
 static enum lqn_object_kind socket_kind(int64_t family, int64_t type)
 {
@@ -91,6 +92,9 @@ void lqn_exit_accept(struct lqn_step *step, struct lqn_open_call *call, int64_t 
 	enum lqn_object_kind kind;
 	struct lqn_event ev = { .type = LQN_EV_ACCEPT };
 
+	if (listener && ret == -EAGAIN_) {
+		lqn_channel_accept_found_none(listener);
+	}
 	if (!is_fd(ret)) {
 		return;
 	}

@@ -140,6 +140,8 @@ void lqn_channel_connect_queued(struct lqn_object *object);
 void lqn_channel_connect_failed(struct lqn_object *object);
 /* `woke`: whose connect woke the thread that accepts; NULL: none. */
 void lqn_channel_accept(struct lqn_object *listener, struct lqn_object *made, struct lqn_object *woke);
+/* An accept has found that nobody waits there. */
+void lqn_channel_accept_found_none(struct lqn_object *listener);
 /* A connect on `object` of `pid` woke a thread that waits for connections of `listener`. */
 void lqn_channel_connect_woke(struct lqn_object *object, int32_t pid, struct lqn_object *listener);
 

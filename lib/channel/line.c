@@ -3,9 +3,12 @@
 /*
  * The line of connects before a listener. Which connect an accept takes is not told: those whose
  * call has come to the point of waiting go first, in that order. What comes of it is a guess,
- * unless there is only one in the line.
+ * unless there is only one in the line. Who has sent something and closed is accepted all the same, and stays, as long as
+ * nothing shows that it was missed.
  */
 #include "channel/internal.h"
+
+#define WAITING_MAX 4096		/* as many as Linux lets wait */
 
 /* Both may be of thousands, and each connection comes and goes: neither may search. */
 static void join_line(GQueue *line, struct lqn_object *object)
@@ -37,10 +40,38 @@ static void stand_in_line(struct lqn_object *object, struct lqn_object *listener
 	join_line(listener->line, object);
 }
 
+/* It is closed, but what it has sent will be read by who accepts it. */
+static bool is_awaited(const struct lqn_object *object)
+{
+	return object->unsent && object->queued && object->stands != &object->channels->line && object->stands->length <= WAITING_MAX;
+}
+
+/* Those who are closed have been accepted, though that was not seen: all, or those in front of `place`. */
+static void drop_closed(GQueue *line, const GList *place)
+{
+	GList *next;
+
+	for (GList *l = line->head; l && l != place; l = next) {
+		next = l->next;
+		if (((const struct lqn_object *) l->data)->closed) {
+			leave_line(l->data);
+		}
+	}
+}
+
+void lqn_channel_accept_found_none(struct lqn_object *listener)
+{
+	if (listener->line) {
+		drop_closed(listener->line, NULL);
+	}
+}
+
 void lqn_channel_leave_lines(struct lqn_object *object)
 {
 	lqn_object_pin(object);
-	leave_line(object);
+	if (object->place && !is_awaited(object)) {
+		leave_line(object);
+	}
 	while (object->line && object->line->head) {
 		leave_line(object->line->head->data);
 	}
@@ -112,7 +143,7 @@ static struct lqn_object *first_in_line(GQueue *line, const struct lqn_object *m
 		struct lqn_object *object = l->data;
 
 		next = l->next;
-		if (object->peer || object->has_tuple || object->closed) {
+		if (object->peer || object->has_tuple || (object->closed && !object->unsent)) {
 			leave_line(object);
 		} else if (object->kind == made->kind && object->queued) {
 			return object;
@@ -139,9 +170,14 @@ void lqn_channel_connect_failed(struct lqn_object *object)
 
 void lqn_channel_accept(struct lqn_object *listener, struct lqn_object *made, struct lqn_object *woke)
 {
-	struct lqn_object *object = listener->line ? first_in_line(listener->line, made) : NULL;
-	bool only = object && listener->line->length == 1;
+	struct lqn_object *object;
+	bool only;
 
+	if (woke && woke->place && woke->stands == listener->line) {
+		drop_closed(listener->line, woke->place);	/* nobody was there when the thread began to wait */
+	}
+	object = listener->line ? first_in_line(listener->line, made) : NULL;
+	only = object && listener->line->length == 1;
 	made->role = LQN_ROLE_SERVER;
 	lqn_object_set(&made->listener, listener);
 	if (!object || only) {

@@ -382,6 +382,56 @@ START_TEST(a_connection_that_nothing_comes_back_on_pairs)
 }
 END_TEST
 
+/* The client has connected to the listener before, and has sent and closed each time before the server comes to accept. */
+static void send_and_close(long us, int bytes)
+{
+	feed(f, "%ld c0 +socket 1 1\n%ld c0 -socket 5\n%ld c0 +connect 5\n%ld c0 -connect 0\n%ld c0 +sendto 5 %d\n%ld c0 -sendto %d\n"
+		"%ld c0 +close 5\n%ld c0 -close 0", us, us, us + 1, us + 2, us + 3, bytes, us + 4, bytes, us + 5, us + 6);
+}
+
+static void accept_and_read(long us, int made, int bytes)
+{
+	feed(f, "%ld c1 +accept4 3\n%ld c1 -accept4 %d\n%ld c1 +recvfrom %d 100\n%ld c1 -recvfrom %d\n%ld c1 +close %d\n%ld c1 -close 0", us,
+		us + 1, made, us + 2, made, us + 3, bytes, us + 4, made, us + 5);
+}
+
+/* A connect that wakes the server out of its accept. */
+static void first_connection(void)
+{
+	feed(f, "10 c1 +accept4 3\n11 c1 sw 2>0 S\n12 c0 +socket 1 1\n12 c0 -socket 5\n13 c0 +connect 5\n14 c0 wk 2\n15 c0 -connect 0\n"
+		"16 c1 sw 0>2 R\n17 c1 -accept4 7\n18 c0 +close 5\n18 c0 -close 0\n19 c1 +close 7\n19 c1 -close 0");
+}
+
+START_TEST(who_has_closed_is_accepted_all_the_same)
+{
+	start(1);
+	first_connection();
+	send_and_close(20, 10);
+	send_and_close(30, 20);
+	accept_and_read(40, 7, 10);
+	accept_and_read(50, 7, 20);
+	end(70);
+	feed_expect(f, "receive thread=2 sender=1 sent=23u bytes=10");
+	feed_expect(f, "receive thread=2 sender=1 sent=33u bytes=20");
+	done();
+}
+END_TEST
+
+/* The accept of the first was not seen; one that finds nobody shows it. */
+START_TEST(who_was_missed_stands_in_nobodys_way)
+{
+	start(1);
+	first_connection();
+	send_and_close(20, 10);
+	feed(f, "30 c1 +accept4 3\n31 c1 -accept4 -11");
+	send_and_close(40, 20);
+	accept_and_read(50, 7, 20);
+	end(70);
+	feed_expect(f, "receive thread=2 sender=1 sent=43u bytes=20");
+	done();
+}
+END_TEST
+
 START_TEST(a_refused_connect_leaves_the_line)
 {
 	start(1);
@@ -435,4 +485,5 @@ SUITE("pairing", a_pipe_passed_on_is_the_same_pipe, an_accept_of_the_only_connec
 	messages_sent_before_the_accept_are_kept, what_tcp_held_back_is_read_though_nothing_was_there,
 	what_a_listener_of_unknown_kind_accepts_pairs, what_a_listener_has_made_tells_what_it_makes,
 	who_is_alone_in_a_line_may_not_be_first,
-	a_connection_that_nothing_comes_back_on_pairs, a_refused_connect_leaves_the_line, room_to_write_is_no_message)
+	a_connection_that_nothing_comes_back_on_pairs, who_has_closed_is_accepted_all_the_same,
+	who_was_missed_stands_in_nobodys_way, a_refused_connect_leaves_the_line, room_to_write_is_no_message)
