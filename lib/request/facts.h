@@ -160,6 +160,8 @@ struct lqn_unit {			/* a process */
 	int64_t answers_cpu;
 	int distance;			/* from the clients, in messages */
 	GPtrArray *unclaimed;		/* struct lqn_arc to it, borrowed; who serves them is not known; owned; NULL: none */
+	GPtrArray *unhanded;		/* struct lqn_invocation, borrowed, that no worker was woken for; owned; NULL: none (unhanded.c) */
+	bool hands_on;			/* it has woken workers of its own for what wants no answer */
 	bool needed;			/* of forget.c */
 };
 
@@ -217,7 +219,8 @@ struct lqn_actor {
 	int64_t slept;			/* ns asleep, in all */
 	bool woke_from_sleep, absolute;
 	bool waits_for_word;		/* just now, and the word is no lock */
-	int64_t came_at;		/* when it last began to wait for a word */
+	int64_t came_at;		/* when it last began to wait for a word … */
+	int64_t idle_since;		/* … that is no lock; before what it does now */
 	int64_t let_go_at;		/* when another process of its service, or a thread at another request, last woke it */
 	int64_t awake_at, awake_cpu;	/* end of that sleep, and the CPU clock then */
 	struct lqn_arc *pending_request;	/* a waker in another process has left it a request … */

@@ -162,8 +162,13 @@ static void mark(struct forget *f)
 		while (g_hash_table_iter_next(&iter, NULL, &value)) {
 			const GPtrArray *unclaimed = ((struct lqn_unit *) value)->unclaimed;
 
+			const GPtrArray *unhanded = ((struct lqn_unit *) value)->unhanded;
+
 			for (guint k = 0; unclaimed && k < unclaimed->len; k++) {
 				need_arc(f, unclaimed->pdata[k], 0);
+			}
+			for (guint k = 0; unhanded && k < unhanded->len; k++) {
+				need(f, unhanded->pdata[k], 0);
 			}
 		}
 		g_hash_table_iter_init(&iter, host->ends);

@@ -243,6 +243,8 @@ static void hand_to(struct lqn_actor *actor, struct lqn_actor *worker, uint64_t 
 	actor->current = NULL;
 	worker->handed = current;
 	worker->handed_at = word;
+	actor->unit->hands_on = true;
+	lqn_unhanded_remove(current);
 }
 
 static void take_over(struct lqn_actor *worker, const struct lqn_event *ev)
@@ -254,7 +256,15 @@ static void take_over(struct lqn_actor *worker, const struct lqn_event *ev)
 		lqn_charge(worker, lqn_start_cpu(worker, ev->futex_wait.cpu_end), ev->futex_wait.end);
 		lqn_actor_worked(work, worker);
 		worker->current = work;
+		worker->took_cpu = ev->futex_wait.cpu_end;
 	}
+}
+
+/* What it was handed another has taken before it came. */
+static bool found_nothing(const struct lqn_actor *worker, struct lqn_invocation *current, const struct lqn_event *ev)
+{
+	return worker->handed_at != 0 && current->request && !current->arcs && !current->tail_of && current->actor != worker &&
+		lqn_same_process(worker, current->actor) && ev->futex_wait.cpu_begin - worker->took_cpu <= LQN_FOUND_NOTHING_NS;
 }
 
 void lqn_on_futex_block(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
@@ -265,11 +275,22 @@ void lqn_on_futex_block(struct lqn_analysis *a, struct lqn_party *host, const st
 
 	actor->came_at = ev->futex_wait.begin;
 	actor->waits_for_word = !lqn_word_is_lock(word);
-	if (!current || !actor->waits_for_word) {
+	if (!actor->waits_for_word) {
 		return;
+	}
+	if (current && lqn_unhanded_done(actor, ev->futex_wait.begin, ev->futex_wait.cpu_begin)) {
+		current = actor->current = NULL;
+	}
+	actor->idle_since = ev->futex_wait.begin;
+	if (!current) {
+		return;
+	}
+	if (found_nothing(actor, lqn_final(current), ev)) {
+		lqn_unhanded_add(lqn_final(current));
 	}
 	if (has_passed_on(current) || actor->handed_at == word->id) {
 		lqn_charge(actor, ev->futex_wait.cpu_begin, ev->futex_wait.begin);
+		lqn_settle(actor);
 		actor->current = NULL;
 		return;
 	}

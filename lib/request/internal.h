@@ -209,6 +209,15 @@ void lqn_apart_count_send(struct lqn_actor *actor, struct lqn_end *end, const st
 /* True if the last request that was received at the end is one by itself: what comes before an answer is none of it. */
 bool lqn_is_apart(const struct lqn_end *end);
 
+/* ---- unhanded.c: what busy workers take up ---- */
+/* It has come, if it may be one that wants no answer; it has been handed to a worker. */
+void lqn_unhanded_add(struct lqn_invocation *invocation);
+void lqn_unhanded_remove(struct lqn_invocation *invocation);
+/* The thread asks somebody, or sleeps: if it seemed to be at the end of a request that it has answered, it may have taken another. */
+void lqn_unhanded_taken(struct lqn_analysis *analysis, struct lqn_actor *actor, int64_t ts, int64_t cpu);
+/* The thread waits for more work: what it has done may have been for one of them. True if it is taken to be. */
+bool lqn_unhanded_done(struct lqn_actor *actor, int64_t ts, int64_t cpu);
+
 /* ---- forget-parties.c ---- */
 /* What is not kept goes; bytes of what is over and stays. */
 uint64_t lqn_parties_forget(struct lqn_analysis *analysis);

@@ -131,6 +131,7 @@ static struct lqn_invocation *sender_of(struct lqn_analysis *a, struct lqn_actor
 		/* several requests may be in flight in one loop: each connection is a customer of its own */
 		lqn_begin_loop_cycle(a, actor, ev->send.begin, ev->send.cpu_begin)->conn = end;
 	}
+	lqn_unhanded_taken(a, actor, ev->send.begin, ev->send.cpu_begin);
 	*queued = lqn_end_is_stream(end) && two_way && end->role == LQN_ROLE_CLIENT &&
 		lqn_take_up_idle(actor, end, ev->send.begin, ev->send.cpu_begin);
 	current = lqn_context(a, actor, ev->send.begin, ev->send.cpu_begin);

@@ -67,6 +67,9 @@ static void unit_free(gpointer data)
 {
 	struct lqn_unit *unit = data;
 
+	if (unit->unhanded) {
+		g_ptr_array_free(unit->unhanded, TRUE);
+	}
 	if (unit->unclaimed) {
 		g_ptr_array_free(unit->unclaimed, TRUE);
 	}

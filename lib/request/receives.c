@@ -117,6 +117,7 @@ static void receive_request(struct lqn_analysis *a, struct lqn_actor *actor, str
 
 	let_go_of_unanswered(end);
 	invocation->conn = end;
+	lqn_unhanded_add(invocation);
 	if (!arc || !arc->fetch) {
 		actor->took_up_at = ev->receive.end;
 	}

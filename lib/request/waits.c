@@ -62,8 +62,10 @@ void lqn_on_end(struct lqn_analysis *a, struct lqn_party *host, const struct lqn
 void lqn_on_sleep(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
 {
 	struct lqn_actor *actor = lqn_party_actor(host, ev->sleep.thread);
-	struct lqn_invocation *cycle = lqn_final(actor->current);
+	struct lqn_invocation *cycle;
 
+	lqn_unhanded_taken(a, actor, ev->sleep.begin, ev->sleep.cpu_begin);
+	cycle = lqn_final(actor->current);
 	if (!cycle || !cycle->anonymous || cycle->tail_of || cycle->origin == LQN_ORIGIN_REPLY ||
 			(cycle->origin == LQN_ORIGIN_HANDOVER && actor->unit->has_served)) {
 		return;		/* a worker may sleep within what was handed to it */

@@ -5,7 +5,7 @@
 #include "suite.h"
 
 #define CYCLES 60
-enum { CLIENT = 1, SERVER = 2, WORKER = 3 };
+enum { CLIENT = 1, SERVER = 2, WORKER = 3, TELLER = 4, BACK = 5 };
 
 static struct talk t;
 static struct lqn_model *model;
@@ -181,6 +181,81 @@ START_TEST(answers_of_workers_are_not_of_what_wants_none)
 }
 END_TEST
 
+/* A worker that has been handed a note, or has just answered, asks `back` what the note is for. */
+static void work_on_note(void)
+{
+	talk_work(&t, 50);
+	talk_request(&t, WORKER, 6, BACK);
+	talk_work(&t, 40);
+	talk_reply(&t, BACK, 9, WORKER);
+	talk_work(&t, 10);
+	talk_futex_wait(&t, WORKER, 4096);
+}
+
+static void pass_note_on(bool busy)
+{
+	talk_send(&t, TELLER, "sendto", 5, SERVER, "epoll_wait");
+	feed(t.feed, "%ld c%d +recvfrom 8 4096\n%ld c%d -recvfrom 64", t.now, SERVER, t.now + 1, SERVER);
+	talk_work(&t, 1);
+	if (!busy) {
+		talk_futex_wake(&t, SERVER, 4096, WORKER);
+	}
+	talk_await(&t, SERVER, "epoll_wait", 20);
+}
+
+/* Every second note comes while the worker is busy, and wakes nobody. */
+START_TEST(what_a_busy_worker_takes_up_is_not_the_end_of_its_last_request)
+{
+	static const struct {
+		int thread;
+		const char *name;
+	} processes[] = { { CLIENT, "client" }, { TELLER, "teller" }, { SERVER, "server" }, { BACK, "back" } };
+	const struct lqn_task *server;
+	double asked = 0;
+
+	talk_start(&t);
+	for (guint i = 0; i < G_N_ELEMENTS(processes); i++) {
+		talk_process(&t, processes[i].thread, processes[i].name);
+	}
+	talk_thread(&t, SERVER, WORKER);
+	talk_connect(&t, CLIENT, 5, SERVER, 7);
+	talk_connect(&t, TELLER, 5, SERVER, 8);
+	talk_connect(&t, SERVER, 6, BACK, 9);
+	talk_await(&t, BACK, "recvfrom", 9);
+	talk_futex_wait(&t, WORKER, 4096);
+	talk_await(&t, SERVER, "epoll_wait", 20);
+	for (int i = 0; i < CYCLES; i++) {
+		pass_note_on(false);
+		work_on_note();
+		talk_send(&t, CLIENT, "sendto", 5, SERVER, "epoll_wait");
+		talk_await(&t, CLIENT, "recvfrom", 5);
+		takes(64);
+		talk_futex_wake(&t, SERVER, 4096, WORKER);
+		talk_await(&t, SERVER, "epoll_wait", 20);
+		talk_work(&t, 20);
+		pass_note_on(true);
+		talk_work(&t, 80);
+		talk_send(&t, WORKER, "sendto", 7, CLIENT, "recvfrom");
+		work_on_note();
+		talk_sleep(&t, TELLER, 100);
+		talk_sleep(&t, CLIENT, 300);
+	}
+	model = talk_finish(&t, NULL);
+	server = talk_task(model, "server");
+	ck_assert_uint_eq(server->entries->len, 2);
+	for (guint i = 0; i < server->entries->len; i++) {
+		const struct lqn_entry *entry = server->entries->pdata[i];
+		bool note = talk_calls(talk_entry(model, "teller"), entry, LQN_ASYNC) > 0;
+
+		near(talk_calls(entry, talk_entry(model, "back"), LQN_SYNC), note ? 1 : 0);
+		asked += talk_calls(talk_entry(model, "client"), entry, LQN_SYNC);
+	}
+	near(asked, 1);
+	lqn_model_free(model);
+}
+END_TEST
+
 SUITE("apart", what_is_worked_on_before_the_next_is_read_is_a_request, who_reads_on_at_once_has_read_a_part,
 	a_body_of_a_length_of_its_own_belongs_to_its_head, who_reads_as_many_bytes_first_reads_the_head_of_another_request,
-	who_reads_a_body_after_head_and_length_has_one_request, answers_of_workers_are_not_of_what_wants_none)
+	who_reads_a_body_after_head_and_length_has_one_request, answers_of_workers_are_not_of_what_wants_none,
+	what_a_busy_worker_takes_up_is_not_the_end_of_its_last_request)
