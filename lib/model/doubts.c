@@ -51,7 +51,8 @@ static bool note_own_calls(struct lqn_build *build)
 static void note_law(struct lqn_build *build, const char *name, const struct lqn_law *law, const char *why)
 {
 	if (law->deviation > TRUST_MAX) {
-		note_first(build, "%s does not hold (%s: %.3g, measured %.3g): %s; what the model predicts is not to be trusted", name, law->where,
+		note_first(build, "%s does not hold (%s: %.3g, measured %.3g): %s; what the model predicts is not to be trusted",
+			name, law->where,
 			law->expected, law->measured, why);
 	}
 }

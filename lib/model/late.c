@@ -29,7 +29,7 @@ struct late {
 	struct lqn_segments *segments;
 	GPtrArray *kinds;		/* struct lqn_segment_kind, by number of calls; owned */
 	GPtrArray *wholes;		/* those that are not made of others, likewise; owned */
-	GArray *from, *until;		/* int64_t, in order: when threads begin to wait for times of the clock, and have done so; owned */
+	GArray *from, *until;		/* int64_t, in order: when threads begin to wait for times of the clock, and end; owned */
 	double nobody;			/* share of the segments at whose end nobody waits */
 	int64_t period;			/* ns from one begin of a thread at a time of the clock to the next, the median */
 	double longer;			/* share of the segments that take longer */

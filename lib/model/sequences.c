@@ -323,8 +323,10 @@ static bool is_turn(const struct lqn_build *build, const struct lqn_segments *se
 			guint middle = stretch.from + (stretch.until - stretch.from) / 2;
 
 			if (middle - stretch.from >= TURNS_MIN * length) {
-				add_turns(&stretch, middle, stretch.until, length, shift_of(&stretch, stretch.from, middle, length), places);
-				add_turns(&stretch, stretch.from, middle, length, shift_of(&stretch, middle, stretch.until, length), places);
+				add_turns(&stretch, middle, stretch.until, length,
+					shift_of(&stretch, stretch.from, middle, length), places);
+				add_turns(&stretch, stretch.from, middle, length,
+					shift_of(&stretch, middle, stretch.until, length), places);
 			}
 		}
 	}
@@ -391,8 +393,8 @@ void lqn_segments_join_sequences(struct lqn_build *build, struct lqn_segments *s
 		lqn_segments_join_lengths(build, segments);
 	} while (segments->joined > before);
 	if (segments->joined > 0) {
-		lqn_build_note(build, "%s: %u of its sleeps, of %.3g ms in the mean, are within its cycles", segments->name, segments->joined,
-			(double) segments->slept / 1e6 / segments->joined);
+		lqn_build_note(build, "%s: %u of its sleeps, of %.3g ms in the mean, are within its cycles",
+			segments->name, segments->joined, (double) segments->slept / 1e6 / segments->joined);
 	}
 	if (is_ambiguous(build, segments)) {
 		lqn_build_note(build, "%s: some of what it asks always comes in the same order; the sleeps between are not clearly "

@@ -160,7 +160,7 @@ struct lqn_unit {			/* a process */
 	int64_t answers_cpu;
 	int distance;			/* from the clients, in messages */
 	GPtrArray *unclaimed;		/* struct lqn_arc to it, borrowed; who serves them is not known; owned; NULL: none */
-	GPtrArray *unhanded;		/* struct lqn_invocation, borrowed, that no worker was woken for; owned; NULL: none (unhanded.c) */
+	GPtrArray *unhanded;		/* struct lqn_invocation, borrowed, that no worker was woken for; owned; NULL: none */
 	bool hands_on;			/* it has woken workers of its own for what wants no answer */
 	bool needed;			/* of forget.c */
 };

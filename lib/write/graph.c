@@ -61,7 +61,8 @@ static bool forks(const struct lqn_merged_call *call)
 		square += (double) k * k * call->share[k];
 	}
 	return call->kind == LQN_SYNC && fabs(all - 1) < SAME && fabs(mean - call->mean[0]) < SAME * mean &&
-		square - mean * mean < GEOMETRIC_ENOUGH * mean * (1 + mean) && !lqn_entry_passes_on(call->dest) && always_answers(call->dest->task);
+		square - mean * mean < GEOMETRIC_ENOUGH * mean * (1 + mean) && !lqn_entry_passes_on(call->dest) &&
+		always_answers(call->dest->task);
 }
 
 static void add_fork(GPtrArray *graph, const struct lqn_entry *entry, const struct lqn_merged_call *call, unsigned stage)

@@ -2,7 +2,7 @@
 
 /*
  * What the documents say must be all there is: events and fields, labels, and tests of numbered
- * cases.
+ * cases. And what CONTRIBUTING.md says of lines and files holds.
  */
 #include <check.h>
 #include <glib.h>
@@ -126,7 +126,8 @@ static bool is_text(const char *name)
 	return false;
 }
 
-static void append_below(GString *all, const char *folder)
+/* For each source, script, and document in a folder, its name from the root on and its text. */
+static void each_below(const char *folder, void (*take)(const char *name, const char *text, void *payload), void *payload)
 {
 	g_autofree char *path = g_build_filename(root, folder, NULL);
 	GDir *dir = g_dir_open(path, 0, NULL);
@@ -137,9 +138,9 @@ static void append_below(GString *all, const char *folder)
 		g_autofree char *text = is_text(name) ? read_file(below) : NULL;
 
 		if (text) {
-			g_string_append(all, text);
+			take(below, text, payload);
 		} else {
-			append_below(all, below);
+			each_below(below, take, payload);
 		}
 	}
 	if (dir) {
@@ -147,12 +148,17 @@ static void append_below(GString *all, const char *folder)
 	}
 }
 
-/* All sources, scripts, and documents in a folder; free with g_free(). */
+static void append(const char *name, const char *text, void *all)
+{
+	g_string_append(all, text);
+}
+
+/* All of them; free with g_free(). */
 static char *text_below(const char *folder)
 {
 	GString *all = g_string_new(NULL);
 
-	append_below(all, folder);
+	each_below(folder, append, all);
 	return g_string_free(all, FALSE);
 }
 
@@ -294,6 +300,44 @@ START_TEST(each_folder_belongs_to_a_numbered_case)
 }
 END_TEST
 
+/* ---- form ---- */
+
+enum { COLUMNS_MAX = 140, TAB = 8, LINES_MAX = 600 };
+
+static long columns_of(const char *line)
+{
+	long columns = 0;
+
+	for (const char *p = line; *p; p = g_utf8_next_char(p)) {
+		columns += *p == '\t' ? TAB - columns % TAB : 1;
+	}
+	return columns;
+}
+
+/* *lines_max: of a file; 0: as many as it has. */
+static void check_form(const char *name, const char *text, void *lines_max)
+{
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+	guint most = *(const guint *) lines_max;
+
+	ck_assert_msg(most == 0 || g_strv_length(lines) <= most, "%s has %u lines, more than %u", name, g_strv_length(lines), most);
+	for (guint i = 0; lines[i]; i++) {
+		ck_assert_msg(columns_of(lines[i]) <= COLUMNS_MAX, "%s:%u has %ld columns, more than %d", name, i + 1,
+			columns_of(lines[i]), COLUMNS_MAX);
+	}
+}
+
+START_TEST(sources_have_the_form_that_is_asked_for)
+{
+	guint sources = LINES_MAX, tests = 0;
+
+	each_below("lib", check_form, &sources);
+	each_below("plugin", check_form, &sources);
+	each_below("tests/unit", check_form, &tests);
+	each_below("tests/cases", check_form, &tests);
+}
+END_TEST
+
 int main(int argc, char *argv[])
 {
 	TCase *tcase = tcase_create("docs");
@@ -304,6 +348,6 @@ int main(int argc, char *argv[])
 	root = argv[1];
 	SUITE_TESTS(tcase, each_event_and_field_is_described, each_label_is_described,
 		no_field_is_described_that_is_none, each_numbered_case_has_a_test, each_rule_is_in_a_file_that_is_there,
-		each_number_of_a_case_is_one, each_folder_belongs_to_a_numbered_case);
+		each_number_of_a_case_is_one, each_folder_belongs_to_a_numbered_case, sources_have_the_form_that_is_asked_for);
 	return suite_run("docs", tcase);
 }

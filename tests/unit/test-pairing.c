@@ -391,7 +391,8 @@ static void send_and_close(long us, int bytes)
 
 static void accept_and_read(long us, int made, int bytes)
 {
-	feed(f, "%ld c1 +accept4 3\n%ld c1 -accept4 %d\n%ld c1 +recvfrom %d 100\n%ld c1 -recvfrom %d\n%ld c1 +close %d\n%ld c1 -close 0", us,
+	feed(f, "%ld c1 +accept4 3\n%ld c1 -accept4 %d\n%ld c1 +recvfrom %d 100\n%ld c1 -recvfrom %d\n"
+		"%ld c1 +close %d\n%ld c1 -close 0", us,
 		us + 1, made, us + 2, made, us + 3, bytes, us + 4, made, us + 5);
 }
 

@@ -281,7 +281,8 @@ static struct lqn_model *calls_in_numbers(double mean, const double *share, size
 	return model;
 }
 
-static void expect_graph(enum lqn_call_kind kind, double mean, const double *share, size_t counts, const char *xml_part, const char *text_part)
+static void expect_graph(enum lqn_call_kind kind, double mean, const double *share, size_t counts, const char *xml_part,
+	const char *text_part)
 {
 	struct lqn_model *model = calls_in_numbers(mean, share, counts);
 	struct lqn_model_call *asks = &g_array_index(sample_find_entry(model, "asks")->phase[0].calls, struct lqn_model_call, 0);
