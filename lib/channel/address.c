@@ -66,7 +66,7 @@ void lqn_channel_set_tuple(struct lqn_object *object, const struct lqn_tuple *tu
 	if (object->announced) {
 		lqn_channel_announce(object, true);
 	}
-	if (peer && !peer->closed) {
+	if (peer && (!peer->closed || peer->unsent)) {
 		lqn_channel_pair(object, peer, LQN_CERTAIN);
 	} else if (!lqn_channel_is_local(object->channels, tuple->daddr, tuple->saddr)) {
 		object->remote = true;

@@ -59,6 +59,7 @@ void lqn_channels_init(struct lqn_channels *channels, lqn_event_func emit, void 
 	channels->addresses = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	g_queue_init(&channels->line);
 	g_queue_init(&channels->orphans);
+	g_queue_init(&channels->departed);
 	channels->flows = g_hash_table_new(tuple_hash, tuple_equal);
 	g_queue_init(&channels->flow_order);
 }
@@ -68,7 +69,8 @@ void lqn_channels_clear(struct lqn_channels *channels)
 	struct lqn_object *object;
 
 	while ((object = g_queue_pop_head(&channels->line)) ||
-			(object = g_queue_pop_head(&channels->orphans))) {
+			(object = g_queue_pop_head(&channels->orphans)) ||
+			(object = g_queue_pop_head(&channels->departed))) {
 		lqn_object_unpin(object);
 	}
 	lqn_channel_clear_flows(channels);

@@ -22,6 +22,7 @@ struct lqn_channels {
 	/* System V queues and semaphores: kind and id -> struct lqn_object (pinned) */
 	GHashTable *ipc;
 	GQueue orphans;			/* descriptors from nowhere that were written to; pinned */
+	GQueue departed;		/* closed ends of TCP whose messages nobody has read yet; pinned */
 	GQueue line;			/* connects to a listener that is not known yet; pinned */
 	GHashTable *addresses;		/* of this host, by the packets that it sends */
 	GHashTable *flows;		/* of UDP, and mailboxes: struct lqn_object (pinned), by tuple, … */

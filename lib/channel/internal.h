@@ -10,6 +10,7 @@
 #define LQN_DOUBT_MAX 64	/* messages or receives kept of what may be no channel at all */
 #define LQN_HELD_MAX 1024	/* receives kept that nothing explains yet */
 #define LQN_ORPHANS_MAX 64
+#define LQN_DEPARTED_MAX 1024
 #define LQN_FLOWS_MAX 16384	/* UDP: pairs of addresses kept, in both directions */
 #define LQN_IPC_MAX 65536	/* System V queues and semaphores; Linux allows 32,000 of each */
 #define LQN_GUESS_AT 64		/* held receives after which the best guess of a peer is taken */

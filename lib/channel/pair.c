@@ -306,6 +306,17 @@ bool lqn_channel_adopt(struct lqn_object *object, const struct lqn_held *held)
 	return false;
 }
 
+/* What it has sent is there to be read, by an end whose addresses that will tell: the latest of these are kept. */
+static void depart(struct lqn_object *object)
+{
+	GQueue *departed = &object->channels->departed;
+
+	g_queue_push_tail(departed, lqn_object_pin(object));
+	if (departed->length > LQN_DEPARTED_MAX) {
+		lqn_object_unpin(g_queue_pop_head(departed));
+	}
+}
+
 void lqn_channel_closed(struct lqn_object *object)
 {
 	struct lqn_object *peer;
@@ -317,6 +328,9 @@ void lqn_channel_closed(struct lqn_object *object)
 	}
 	if (object->announced) {
 		lqn_channel_announce(object, true);
+	}
+	if (object->has_tuple && !object->peer && !object->remote && object->unsent) {
+		depart(object);
 	}
 	lqn_channel_leave_lines(object);
 	if (object->held) {

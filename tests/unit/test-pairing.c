@@ -382,6 +382,20 @@ START_TEST(a_connection_that_nothing_comes_back_on_pairs)
 }
 END_TEST
 
+/* It has closed, too, before the server comes to it, which nobody has woken: what is read tells the addresses. */
+START_TEST(who_has_closed_is_known_by_the_packet_that_is_read)
+{
+	start(2);
+	feed(f, "12 c0 +socket 2 1\n12 c0 -socket 5\n13 c0 +connect 5\n13 c0 queue 100 5:1000 5:80 0\n15 c0 -connect 0\n"
+		"16 c0 +sendto 5 10\n16 c0 queue 101 5:1000 5:80 10\n17 c0 -sendto 10\n18 c0 +close 5\n19 c0 -close 0\n"
+		"20 c1 +accept4 3\n21 c1 -accept4 7\n22 c1 +recvfrom 7 99\n22 c1 copy 101 10\n23 c1 -recvfrom 10\n"
+		"24 c1 +close 7\n25 c1 -close 0\n");
+	end(50);
+	feed_expect(f, "receive thread=2 begin=22u sender=1 bytes=10");
+	done();
+}
+END_TEST
+
 /* The client has connected to the listener before, and has sent and closed each time before the server comes to accept. */
 static void send_and_close(long us, int bytes)
 {
@@ -486,5 +500,5 @@ SUITE("pairing", a_pipe_passed_on_is_the_same_pipe, an_accept_of_the_only_connec
 	messages_sent_before_the_accept_are_kept, what_tcp_held_back_is_read_though_nothing_was_there,
 	what_a_listener_of_unknown_kind_accepts_pairs, what_a_listener_has_made_tells_what_it_makes,
 	who_is_alone_in_a_line_may_not_be_first,
-	a_connection_that_nothing_comes_back_on_pairs, who_has_closed_is_accepted_all_the_same,
+	a_connection_that_nothing_comes_back_on_pairs, who_has_closed_is_known_by_the_packet_that_is_read, who_has_closed_is_accepted_all_the_same,
 	who_was_missed_stands_in_nobodys_way, a_refused_connect_leaves_the_line, room_to_write_is_no_message)
