@@ -160,6 +160,7 @@ static void wait_for_lock(struct lqn_path_walk *walk, struct lqn_actor *actor,
 /*
  * The thread waits in the middle of a request, at a word that is no lock, for one of its process that is at another request: for
  * something that he has, a lock within the program or a connection of a pool. So he is in the way, and what he does is not for the request.
+ * A worker to whom the thread itself has given his request has nothing yet: what is waited for is that he gets on.
  */
 static bool waits_within_program(const struct lqn_path_walk *walk, const struct lqn_actor *actor, const struct lqn_interval *wait,
 	struct lqn_actor *by)
@@ -172,7 +173,7 @@ static bool waits_within_program(const struct lqn_path_walk *walk, const struct 
 		return false;
 	}
 	work = lqn_final(lqn_path_work_before(walk->index, by, wait->wake));
-	return work && work->request && work != from->request && lqn_path_root_of(work) != walk->root;
+	return work && work->request && work->actor != actor && work != from->request && lqn_path_root_of(work) != walk->root;
 }
 
 static void wait_within_program(struct lqn_path_walk *walk, struct lqn_actor *actor, const struct lqn_interval *wait,
