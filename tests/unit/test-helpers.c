@@ -170,25 +170,28 @@ START_TEST(what_tcp_holds_back_is_a_delay)
 }
 END_TEST
 
-/* ns that requests' paths hold of locks within the program, in the mean. */
-static double within_program(const struct lqn_path_report *paths)
+/* ns that requests' paths hold of locks within the program, whose holder does that: the mean of each operation, summed. */
+static double within_program(const struct lqn_path_report *paths, enum lqn_path_kind doing)
 {
-	const struct lqn_path_group *group = paths->groups->pdata[0];
 	double sum = 0;
 
-	for (guint i = 0; i < group->kept->len; i++) {
-		const struct lqn_request_path *path = group->kept->pdata[i];
+	for (guint g = 0; g < paths->groups->len; g++) {
+		const struct lqn_path_group *group = paths->groups->pdata[g];
 
-		for (guint k = 0; k < path->pieces->len; k++) {
-			const struct lqn_path_piece *piece = &g_array_index(path->pieces, struct lqn_path_piece, k);
+		for (guint i = 0; i < group->kept->len; i++) {
+			const struct lqn_request_path *path = group->kept->pdata[i];
 
-			if (piece->kind == LQN_PATH_LOCK && g_strcmp0(piece->detail, "within the program") == 0) {
-				ck_assert_int_eq(piece->by.doing, LQN_PATH_SLEEP);
-				sum += (double) (piece->end - piece->begin);
+			for (guint k = 0; k < path->pieces->len; k++) {
+				const struct lqn_path_piece *piece = &g_array_index(path->pieces, struct lqn_path_piece, k);
+
+				if (piece->kind == LQN_PATH_LOCK && g_strcmp0(piece->detail, "within the program") == 0 &&
+						piece->by.doing == doing) {
+					sum += (double) (piece->end - piece->begin) / group->kept->len;
+				}
 			}
 		}
 	}
-	return sum / group->kept->len;
+	return sum;
 }
 
 /* Each thread of the server waits at a word of its own, as Java's do: who has the lock sleeps with it, and wakes the other. */
@@ -223,7 +226,47 @@ START_TEST(who_waits_for_a_thread_at_another_request_is_delayed)
 	model = talk_model(&t, NULL, &paths, NULL);
 	ck_assert_uint_eq(paths->not_tiled, 0);
 	near(talk_entry(model, "server")->phase[0].think, 200e-6);
-	ck_assert_double_gt(within_program(paths), 190e3);
+	ck_assert_double_gt(within_program(paths, LQN_PATH_SLEEP), 190e3);
+	lqn_path_report_free(paths);
+	lqn_model_free(model);
+}
+END_TEST
+
+/* The reader of requests has given one to a worker, and waits for that one to get on before it gives him the next. */
+START_TEST(a_worker_who_is_waited_for_by_whom_has_given_him_his_request_holds_nothing)
+{
+	struct lqn_path_report *paths = NULL;
+
+	talk_start(&t);
+	talk_process(&t, CLIENT, "client");
+	talk_process(&t, SERVER, "server");
+	talk_process(&t, OTHER, "other");
+	talk_thread(&t, SERVER, SECOND);
+	talk_connect(&t, CLIENT, 5, SERVER, 7);
+	talk_connect(&t, OTHER, 5, SERVER, 8);
+	talk_futex_wait(&t, SECOND, ITEM);
+	talk_await(&t, SERVER, "recvfrom", 7);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_request(&t, CLIENT, 5, SERVER);
+		talk_futex_wake(&t, SERVER, ITEM, SECOND);
+		talk_await(&t, SERVER, "recvfrom", 8);
+		talk_request(&t, OTHER, 5, SERVER);
+		talk_futex_wait(&t, SERVER, DONE);
+		talk_work(&t, 200);
+		talk_futex_wake(&t, SECOND, DONE, SERVER);
+		talk_work(&t, 50);
+		talk_send(&t, SECOND, "sendto", 7, CLIENT, "recvfrom");
+		talk_futex_wait(&t, SECOND, ITEM);
+		talk_send(&t, SERVER, "sendto", 8, OTHER, "recvfrom");
+		talk_await(&t, SERVER, "recvfrom", 7);
+		feed(t.feed, "%ld c%d +nanosleep\n%ld c%d sw %d>0 S", t.now, OTHER, t.now, OTHER, OTHER);
+		talk_sleep(&t, CLIENT, 300);
+		feed(t.feed, "%ld c%d +hrtimer 1\n%ld c%d wk %d\n%ld c%d -hrtimer 1\n%ld c%d sw 0>%d R\n%ld c%d -nanosleep 0", t.now, OTHER,
+			t.now, OTHER, OTHER, t.now, OTHER, t.now, OTHER, OTHER, t.now, OTHER);
+	}
+	model = talk_model(&t, NULL, &paths, NULL);
+	ck_assert_uint_eq(paths->not_tiled, 0);
+	ck_assert_double_eq(within_program(paths, LQN_PATH_CPU), 0);
 	lqn_path_report_free(paths);
 	lqn_model_free(model);
 }
@@ -231,4 +274,4 @@ END_TEST
 
 SUITE("helpers", what_a_helper_does_is_the_work_of_the_request, what_a_helper_does_that_nobody_waits_for_is_a_second_phase,
 	an_answer_goes_on_after_a_wait_for_a_helper, what_is_sent_for_anothers_request_is_no_answer, what_tcp_holds_back_is_a_delay,
-	who_waits_for_a_thread_at_another_request_is_delayed)
+	who_waits_for_a_thread_at_another_request_is_delayed, a_worker_who_is_waited_for_by_whom_has_given_him_his_request_holds_nothing)
