@@ -13,6 +13,7 @@
 #define LQN_DEPARTED_MAX 1024
 #define LQN_FLOWS_MAX 16384	/* UDP: pairs of addresses kept, in both directions */
 #define LQN_IPC_MAX 65536	/* System V queues and semaphores; Linux allows 32,000 of each */
+#define LQN_TAKEN_MAX 16	/* messages kept that were read from who may turn out to be another's peer */
 #define LQN_GUESS_AT 64		/* held receives after which the best guess of a peer is taken */
 
 /* ---- channel.c ---- */

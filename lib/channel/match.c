@@ -86,7 +86,10 @@ void lqn_channel_forget_messages(struct lqn_object *object)
 	while (object->unsent) {
 		drop(object->channels, &object->unsent, &object->unsent_last, object->unsent);
 	}
-	object->n_messages = object->n_unsent = 0;
+	while (object->taken) {
+		drop(object->channels, &object->taken, &object->taken_last, object->taken);
+	}
+	object->n_messages = object->n_unsent = object->n_taken = 0;
 }
 
 /* Nobody reads what is sent here, nobody traced at least. */
@@ -165,7 +168,7 @@ void lqn_channel_send_end(struct lqn_object *object, uint64_t from, uint64_t seq
 	to = destination(object);
 	if (to && (message = find(to->messages_last, from, seq))) {
 		if (bytes > 0) {
-			message->bytes = bytes;
+			message->bytes = message->length = bytes;
 			message->ended = ts;
 		} else {
 			drop_message(to, message);
@@ -173,13 +176,46 @@ void lqn_channel_send_end(struct lqn_object *object, uint64_t from, uint64_t seq
 		lqn_channel_drain(to);
 	} else if ((message = find(object->unsent_last, from, seq))) {
 		if (bytes > 0) {
-			message->bytes = bytes;
+			message->bytes = message->length = bytes;
 			message->ended = ts;
 		} else {
 			drop(object->channels, &object->unsent, &object->unsent_last, message);
 			object->n_unsent--;
 		}
 	}
+}
+
+/* All of it has been read. Of a peer that is a guess it is kept for a while, for it may not have been for who has read it. */
+static void drop_read(struct lqn_object *object, struct lqn_message *message)
+{
+	if (!object->peer || object->evidence == LQN_CERTAIN) {
+		drop_message(object, message);
+		return;
+	}
+	take_out(&object->messages, &object->messages_last, message);
+	object->n_messages--;
+	insert(&object->taken, &object->taken_last, message);
+	if (++object->n_taken > LQN_TAKEN_MAX) {
+		drop(object->channels, &object->taken, &object->taken_last, object->taken);
+		object->n_taken--;
+	}
+}
+
+/* What has been read as another's was the first of these. */
+static void drop_mistaken(struct lqn_object *object)
+{
+	struct lqn_message *message;
+
+	while (object->mistaken > 0 && (message = object->messages) && message->bytes >= 0) {
+		int64_t n = MIN(object->mistaken, message->bytes);
+
+		object->mistaken -= n;
+		message->bytes -= n;
+		if (message->bytes == 0) {
+			drop_message(object, message);
+		}
+	}
+	object->mistaken = 0;
 }
 
 /*
@@ -247,6 +283,7 @@ void lqn_channel_forward_unsent(struct lqn_object *from, struct lqn_object *to)
 		}
 	}
 	from->n_unsent = 0;
+	drop_mistaken(to);
 }
 
 void lqn_channel_move_messages(struct lqn_object *from, struct lqn_object *to)
@@ -261,19 +298,36 @@ void lqn_channel_move_messages(struct lqn_object *from, struct lqn_object *to)
 	}
 }
 
+/* The message was not for who has read some of it, or all. */
+static void give_back(struct lqn_object *from, struct lqn_object *to, struct lqn_message *message)
+{
+	if (message->bytes >= 0) {
+		to->mistaken += message->length - message->bytes;
+		message->bytes = message->length;
+	}
+	insert(&from->unsent, &from->unsent_last, message);
+	from->n_unsent++;
+}
+
 void lqn_channel_take_back(struct lqn_object *from, struct lqn_object *to)
 {
 	struct lqn_message *next;
 
 	for (struct lqn_message *message = to->messages; message; message = next) {
 		next = message->next;
-		if (message->from != from->id) {
-			continue;
+		if (message->from == from->id) {
+			take_out(&to->messages, &to->messages_last, message);
+			to->n_messages--;
+			give_back(from, to, message);
 		}
-		take_out(&to->messages, &to->messages_last, message);
-		to->n_messages--;
-		insert(&from->unsent, &from->unsent_last, message);
-		from->n_unsent++;
+	}
+	for (struct lqn_message *message = to->taken; message; message = next) {
+		next = message->next;
+		if (message->from == from->id) {
+			take_out(&to->taken, &to->taken_last, message);
+			to->n_taken--;
+			give_back(from, to, message);
+		}
 	}
 }
 
@@ -423,7 +477,7 @@ static enum progress take_bytes(struct lqn_object *object, struct lqn_held *held
 		message->bytes -= n;
 		note(held, message, message->bytes == 0);
 		if (message->bytes == 0) {
-			drop_message(object, object->messages);
+			drop_read(object, message);
 		}
 	}
 	return DONE;

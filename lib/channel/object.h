@@ -36,6 +36,7 @@ struct lqn_message {
 	int64_t sent;			/* begin of the send */
 	int64_t ended;			/* end of the send */
 	int64_t bytes;			/* not yet read; -1: the send has not ended */
+	int64_t length;			/* `bytes` when it had */
 	uint32_t priority;
 };
 
@@ -114,6 +115,10 @@ struct lqn_object {
 	/* messages to be read from here, oldest first */
 	struct lqn_message *messages, *messages_last;
 	uint32_t n_messages;
+	/* messages of a peer that is a guess which have been read from here, the latest of them, oldest first */
+	struct lqn_message *taken, *taken_last;
+	uint32_t n_taken;
+	int64_t mistaken;		/* bytes read that were told as another's than the peer's */
 	/* messages sent here while the peer is not known */
 	struct lqn_message *unsent, *unsent_last;
 	uint32_t n_unsent;

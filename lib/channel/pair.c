@@ -30,19 +30,25 @@ static void separate(struct lqn_object *object)
 	lqn_object_set(&object->peer, NULL);
 }
 
+/* They are expected to be each other's. Both must be pinned by the caller. */
+static void expect(struct lqn_object *one, struct lqn_object *other)
+{
+	/* nobody asks for closed ones any more: they would hold each other for ever */
+	bool over = one->closed && other->closed;
+
+	lqn_object_set(&one->candidate, over ? NULL : other);
+	lqn_object_set(&other->candidate, over ? NULL : one);
+}
+
 /* Two ends were expected to have other peers: those may be each other's. */
 static void swap_candidates(struct lqn_object *from, struct lqn_object *to)
 {
 	struct lqn_object *one = from->candidate, *other = to->candidate;
 
 	if (one && other && one != to && other != from && !one->peer && !other->peer) {
-		/* nobody asks for closed ones any more: they would hold each other for ever */
-		bool over = one->closed && other->closed;
-
 		lqn_object_pin(one);
 		lqn_object_pin(other);
-		lqn_object_set(&one->candidate, over ? NULL : other);
-		lqn_object_set(&other->candidate, over ? NULL : one);
+		expect(one, other);
 		lqn_object_unpin(other);
 		lqn_object_unpin(one);
 	}
@@ -170,21 +176,33 @@ static bool set_shared_alias(struct lqn_object *object, struct lqn_object *other
 	return true;
 }
 
+/* Who is taken for the other end, pinned; NULL: nobody. */
+static struct lqn_object *supposed(struct lqn_object *object)
+{
+	struct lqn_object *other = lqn_object_real(object->peer ? object->peer : object->candidate);
+
+	return other ? lqn_object_pin(other) : NULL;
+}
+
 /*
- * Two pairs were made the wrong way round: so the ends that are left over belong together, until
+ * Two pairs were made, or expected, the wrong way round: so the ends that are left over belong together, until
  * evidence says otherwise.
  */
 static void swap_peers(struct lqn_object *from, struct lqn_object *to, enum lqn_evidence evidence)
 {
-	struct lqn_object *one = from->peer ? lqn_object_pin(lqn_object_real(from->peer)) : NULL;
-	struct lqn_object *other = to->peer ? lqn_object_pin(lqn_object_real(to->peer)) : NULL;
+	struct lqn_object *one = supposed(from), *other = supposed(to);
+	bool made = from->peer && to->peer;
 
 	separate(from);
 	separate(to);
 	join(from, to, evidence);
 	if (one && other && one != other && lqn_object_is_stream(from) && !one->peer &&
 			!other->peer) {
-		lqn_channel_pair(other, one, LQN_INFERRED);
+		if (made) {
+			lqn_channel_pair(other, one, LQN_INFERRED);
+		} else {
+			expect(one, other);
+		}
 	}
 	lqn_object_unpin(one);
 	lqn_object_unpin(other);

@@ -65,12 +65,12 @@ static guint count_before(const GArray *lengths, int64_t length)
 static bool find_range(const GArray *lengths, const struct width *wide, struct range *range)
 {
 	guint most = TIMES_MIN - 1;
-	double all = 0, before = 0;
+	double all = 0;
 
 	for (guint i = 0; i < lengths->len; i++) {
 		all += (double) g_array_index(lengths, int64_t, i);
 	}
-	for (guint i = 0; i < lengths->len; before += (double) g_array_index(lengths, int64_t, i), i++) {
+	for (guint i = 0; i < lengths->len; i++) {
 		int64_t from = g_array_index(lengths, int64_t, i), width = wide->ns + (int64_t) (wide->share * (double) from), sum = 0;
 		guint until = count_before(lengths, from + width), n = until - i, others = lengths->len - n;
 		guint below = i - count_before(lengths, from - width), above = count_before(lengths, from + 2 * width) - until;

@@ -127,7 +127,10 @@ static void on_object(struct lqn_analysis *a, struct lqn_party *host, const stru
 		end->alias = lqn_party_end(host, ev->object.alias);
 		end->alias->sends += end->sends;	/* of what was counted here before that was known */
 	}
-	end->peer = ev->object.peer && !end->outside ? lqn_party_end(host, ev->object.peer) : end->peer;
+	if (ev->object.peer && !end->outside) {
+		end->peer = lqn_party_end(host, ev->object.peer);
+		end->sure = ev->object.evidence == LQN_CERTAIN;
+	}
 	end->listener = ev->object.listener ? lqn_party_end(host, ev->object.listener) : NULL;
 	g_free(end->name);
 	end->name = *ev->object.name ? g_strdup(ev->object.name) : NULL;

@@ -36,6 +36,7 @@ struct lqn_end {
 	char *name;				/* owned; NULL: none */
 	bool remote;			/* the peer is on another host */
 	bool guessed;			/* `role` was: the connection is older than the trace */
+	bool sure;			/* who its peer is, is certain */
 	bool one_way;			/* older than the trace, and nothing ever comes back: a mailbox */
 	bool asked;			/* a request was received here */
 	/* of fetch.c: what was received here since the last send, by whom (its key), when; begin of the last send */

@@ -154,10 +154,10 @@ static void receive_next(struct lqn_analysis *a, struct lqn_actor *actor, struct
  * The first part of a message that is not complete yet: the work for a request begins with it. (Who knows a request's length
  * from its head may answer before the last of it is read.)
  */
-static void receive_part(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, struct lqn_end *from,
+static void receive_part(struct lqn_analysis *a, struct lqn_actor *actor, struct lqn_end *end, struct lqn_end *from, uint64_t seq,
 	const struct lqn_event *ev)
 {
-	struct lqn_note *message = lqn_note_find(from, ev->receive.seq);
+	struct lqn_note *message = lqn_note_find(from, seq);
 
 	if (message && message->arc && !message->reply_of && !message->begun) {
 		message->begun = !message->arc->callee || lqn_is_apart(end);
@@ -170,6 +170,18 @@ static void receive_part(struct lqn_analysis *a, struct lqn_actor *actor, struct
 	lqn_done_with(actor, ev->receive.end, ev->receive.cpu_end);
 }
 
+/* What was told as sent at `from`, by a guess, before it was known who is the peer: that was the first of the peer's messages. */
+static struct lqn_end *who_sent(const struct lqn_end *end, struct lqn_end *from, uint64_t *seq)
+{
+	struct lqn_end *peer = end->sure && !end->remote && lqn_end_is_stream(end) ? lqn_end_real(end->peer) : NULL;
+
+	if (!from || !peer || lqn_end_real(from) == peer || !peer->notes) {
+		return from;
+	}
+	*seq = peer->notes->seq;
+	return peer;
+}
+
 void lqn_on_receive(struct lqn_analysis *a, struct lqn_party *host, const struct lqn_event *ev)
 {
 	struct lqn_actor *actor = lqn_party_actor(host, ev->receive.thread);
@@ -177,12 +189,14 @@ void lqn_on_receive(struct lqn_analysis *a, struct lqn_party *host, const struct
 	struct lqn_end *from = end->remote ? end->peer :
 		ev->receive.from ? lqn_party_end(host, ev->receive.from) : NULL;
 	bool stream = lqn_end_is_stream(end);
+	uint64_t seq = ev->receive.seq;
 
+	from = who_sent(end, from, &seq);
 	if (from && stream && ev->receive.count == 0 && !stays_inside(host, actor, end, ev)) {
-		receive_part(a, actor, end, from, ev);
+		receive_part(a, actor, end, from, seq, ev);
 	}
 	for (uint32_t i = 0; from && i < ev->receive.count; i++) {
-		struct lqn_note *message = lqn_note_take(from, ev->receive.seq + i);
+		struct lqn_note *message = lqn_note_take(from, seq + i);
 
 		if (!message) {
 			continue;

@@ -18,6 +18,23 @@ static void done(void)
 	lqn_model_free(model);
 }
 
+/* It asks, wakes nobody, and awaits the answer. */
+static void send_and_await(int client, int fd)
+{
+	feed(t.feed, "%ld c%d +sendto %d 64\n%ld c%d -sendto 64", t.now, client, fd, t.now + 1, client);
+	t.now++;
+	talk_await(&t, client, "recvfrom", fd);
+}
+
+/* The server takes what is there, works for 100 us, and answers. */
+static void serve(int fd, int client)
+{
+	feed(t.feed, "%ld c%d +recvfrom %d 4096\n%ld c%d -recvfrom 64", t.now, WEB, fd, t.now + 1, WEB);
+	t.now++;
+	talk_work(&t, 100);
+	talk_send(&t, WEB, "sendto", fd, client, "recvfrom");
+}
+
 START_TEST(requests_and_replies_are_synchronous_calls)
 {
 	struct lqn_task *client;
@@ -317,6 +334,46 @@ START_TEST(work_handed_over_inside_a_process_stays_with_its_request)
 	page = talk_entry(model, "web");
 	near(talk_calls(talk_entry(model, "client"), page, LQN_SYNC), 1);
 	near(page->phase[0].demand + page->phase[1].demand, 114e-6);
+	done();
+}
+END_TEST
+
+/* The clients connect at the same time, so that the first request seems to be the other's: until its answer wakes who has asked. */
+START_TEST(a_request_that_a_guess_gave_to_another_is_of_who_gets_the_answer)
+{
+	talk_start(&t);
+	talk_process(&t, CLIENT, "client");
+	talk_process(&t, WEB, "web");
+	talk_thread(&t, CLIENT, OTHER);
+	/* of this one it is known where it has come to, and so of all of its process */
+	talk_connect(&t, CLIENT, 9, WEB, 9);
+	talk_await(&t, WEB, "recvfrom", 9);
+	talk_request(&t, CLIENT, 9, WEB);
+	talk_send(&t, WEB, "sendto", 9, CLIENT, "recvfrom");
+	feed(t.feed, "%ld c%d +socket 1 1\n%ld c%d -socket 5\n%ld c%d +socket 1 1\n%ld c%d -socket 6", t.now, CLIENT, t.now, CLIENT, t.now, OTHER,
+		t.now, OTHER);
+	feed(t.feed, "%ld c%d +connect 5\n%ld c%d -connect 0\n%ld c%d +connect 6\n%ld c%d -connect 0", t.now + 1, CLIENT, t.now + 2, CLIENT,
+		t.now + 3, OTHER, t.now + 4, OTHER);
+	feed(t.feed, "%ld c%d +accept4 3\n%ld c%d -accept4 7\n%ld c%d +accept4 3\n%ld c%d -accept4 8", t.now + 5, WEB, t.now + 6, WEB,
+		t.now + 7, WEB, t.now + 8, WEB);
+	t.now += 9;
+	for (int i = 0; i < CYCLES; i++) {
+		send_and_await(CLIENT, 5);
+		send_and_await(OTHER, 6);
+		serve(8, CLIENT);
+		talk_work(&t, 30);
+		feed(t.feed, "%ld c%d +nanosleep\n%ld c%d sw %d>0 S", t.now, CLIENT, t.now, CLIENT, CLIENT);
+		serve(7, OTHER);
+		talk_work(&t, 30);
+		talk_sleep(&t, OTHER, 300);
+		feed(t.feed, "%ld c%d +hrtimer 1\n%ld c%d wk %d\n%ld c%d -hrtimer 1\n%ld c%d sw 0>%d R\n%ld c%d -nanosleep 0", t.now, CLIENT,
+			t.now, CLIENT, CLIENT, t.now, CLIENT, t.now, CLIENT, CLIENT, t.now, CLIENT);
+	}
+	model = talk_finish(&t, NULL);
+	ck_assert_int_eq(talk_task(model, "client")->kind, LQN_TASK_CLIENT);
+	ck_assert_uint_eq(talk_task(model, "client")->multiplicity, 2);
+	near(talk_calls(talk_entry(model, "client"), talk_entry(model, "web"), LQN_SYNC), 1);
+	near(talk_entry(model, "web")->service, 102e-6);
 	done();
 }
 END_TEST
@@ -680,7 +737,8 @@ SUITE("model", requests_and_replies_are_synchronous_calls, nested_requests_stay_
 	messages_without_an_answer_are_asynchronous,
 	an_answer_from_further_down_was_forwarded, an_answer_on_a_connection_that_was_passed_on_was_forwarded,
 	who_passes_requests_on_is_a_pool_of_its_own_threads,
-	work_handed_over_inside_a_process_stays_with_its_request, marks_cut_the_window,
+	work_handed_over_inside_a_process_stays_with_its_request,
+	a_request_that_a_guess_gave_to_another_is_of_who_gets_the_answer, marks_cut_the_window,
 	programs_that_begin_and_end_cut_the_window, times_cut_the_window,
 	what_cannot_be_modelled_is_said, no_events_are_an_error, a_device_that_is_waited_for_is_a_processor,
 	spans_name_operations, two_processes_of_one_name_are_one_task, services_that_call_each_other_make_no_cycle,

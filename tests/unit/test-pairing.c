@@ -417,6 +417,29 @@ static void first_connection(void)
 		"16 c1 sw 0>2 R\n17 c1 -accept4 7\n18 c0 +close 5\n18 c0 -close 0\n19 c1 +close 7\n19 c1 -close 0");
 }
 
+/*
+ * Two threads of a process stand in line, and are accepted by two threads, of which that of the first is the last to return: so the second
+ * seems to be the server's 8. What was read from who seemed to be the peer was the right one's, and what that one had sent is read by
+ * its own.
+ */
+START_TEST(what_a_wrong_guess_has_read_was_the_right_peers)
+{
+	start(1);
+	first_connection();
+	feed(f, "20 c0 fork 1 9 1\n20 c2 sw 0>9 R\n20 c0 +socket 1 1\n20 c0 -socket 5\n20 c2 +socket 1 1\n20 c2 -socket 6\n21 c0 +connect 5\n"
+		"22 c0 -connect 0\n23 c2 +connect 6\n24 c2 -connect 0\n24 c1 fork 2 4 2\n24 c3 sw 0>4 R\n25 c3 +accept4 3\n26 c1 +accept4 3\n"
+		"27 c1 -accept4 7\n28 c3 -accept4 8\n"
+		"30 c2 +sendto 6 10\n31 c2 -sendto 10\n31 c0 +sendto 5 10\n32 c0 -sendto 10\n32 c0 +recvfrom 5 100\n33 c0 sw 1>0 S\n"
+		"34 c1 +recvfrom 8 100\n35 c1 -recvfrom 10\n36 c1 +sendto 8 20\n37 c1 wk 1\n38 c1 -sendto 20\n39 c0 sw 0>1 R\n"
+		"40 c0 -recvfrom 20\n41 c0 +sendto 5 10\n42 c0 -sendto 10\n"
+		"44 c1 +recvfrom 7 100\n45 c1 -recvfrom 10\n46 c1 +recvfrom 8 100\n47 c1 -recvfrom 10\n");
+	end(60);
+	feed_expect(f, "receive thread=2 end=45u sender=9 sent=30u bytes=10");
+	feed_expect(f, "receive thread=2 end=47u sender=1 sent=41u bytes=10");
+	done();
+}
+END_TEST
+
 START_TEST(who_has_closed_is_accepted_all_the_same)
 {
 	start(1);
@@ -494,7 +517,7 @@ END_TEST
 SUITE("pairing", a_pipe_passed_on_is_the_same_pipe, an_accept_of_the_only_connect_pairs, packets_pair_by_addresses, a_woken_reader_pairs,
 	votes_of_woken_pollers_decide, a_queue_without_a_descriptor_is_no_peer,
 	a_connection_of_before_the_trace_pairs_when_it_talks, a_wrong_guess_is_taken_back,
-	the_ends_that_a_wrong_guess_leaves_over_are_a_pair,
+	what_a_wrong_guess_has_read_was_the_right_peers, the_ends_that_a_wrong_guess_leaves_over_are_a_pair,
 	a_descriptor_passed_on_is_the_same_connection, an_answer_that_was_there_came_through_what_was_passed_on,
 	all_who_send_to_a_datagram_socket_are_found_together, short_connections_do_not_mix,
 	messages_sent_before_the_accept_are_kept, what_tcp_held_back_is_read_though_nothing_was_there,
