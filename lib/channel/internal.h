@@ -21,27 +21,30 @@
 /* In `listeners` of the channels: this process connects to more than one. */
 extern struct lqn_object lqn_several_listeners;
 
-/* ---- match.c ---- */
+/* ---- messages.c ---- */
 
 /* True if what is sent into an object is read from the same. */
 bool lqn_object_is_shared(const struct lqn_object *object);
+
+/* Moves what was sent before the pairing was known to where it is read. */
+void lqn_channel_forward_unsent(struct lqn_object *from, struct lqn_object *to);
+/* The reverse, for two ends that were paired wrongly: also of what has been read, as far as that is kept. */
+void lqn_channel_take_back(struct lqn_object *from, struct lqn_object *to);
+/* Moves what waits to be read from one to the other. */
+void lqn_channel_move_messages(struct lqn_object *from, struct lqn_object *to);
+/* What has not been read there never will be. */
+void lqn_channel_forget_messages(struct lqn_object *object);
+/* A message from another host is there to be read, by way of the object `to`. */
+void lqn_channel_arrived(struct lqn_object *mailbox, uint64_t to, int64_t ts, int64_t bytes);
+
+/* ---- match.c ---- */
 
 /* Tells of what can be told by now. */
 void lqn_channel_drain(struct lqn_object *object);
 /* Tells of all that is held, with what is known: nothing more will come. */
 void lqn_channel_give_up(struct lqn_object *object);
-/* Moves what was sent before the pairing was known to where it is read. */
-void lqn_channel_forward_unsent(struct lqn_object *from, struct lqn_object *to);
 /* Receives that wait there wait for the messages of another object from now on. */
 void lqn_channel_move_held(struct lqn_object *from, struct lqn_object *to);
-/* What has not been read there never will be. */
-void lqn_channel_forget_messages(struct lqn_object *object);
-/* A message from another host is there to be read, by way of the object `to`. */
-void lqn_channel_arrived(struct lqn_object *mailbox, uint64_t to, int64_t ts, int64_t bytes);
-/* The reverse, for two ends that were paired wrongly. */
-void lqn_channel_take_back(struct lqn_object *from, struct lqn_object *to);
-/* Moves what waits to be read from one to the other. */
-void lqn_channel_move_messages(struct lqn_object *from, struct lqn_object *to);
 
 /* ---- flow.c ---- */
 
