@@ -31,9 +31,22 @@ struct sums {
 	guint answered, last;
 };
 
+/* ns of [from, to) in which the invocation's thread had an answer to wait for that had not been sent yet. */
+static int64_t awaited(const struct lqn_invocation *it, int64_t from, int64_t to)
+{
+	int64_t sum = 0;
+
+	for (const struct lqn_arc *arc = it->arcs; arc; arc = arc->next) {
+		int64_t answered = arc->replied > 0 && arc->callee ? lqn_final(arc->callee)->replied : 0;
+
+		sum += MAX(0, MIN(to, answered) - MAX(from, arc->sent));
+	}
+	return sum;
+}
+
 /*
  * ns for which the thread was put off its CPU while another was idle, by phase: where the scheduler leaves a CPU idle it is not
- * computing that is waited for. `reached`: thread -> until when it has been counted, for threads that have several in flight.
+ * computing that is waited for. (By whom it has asked, more often than not: then it is the answer.) `reached`: thread -> until when it has been counted, for threads that have several in flight.
  */
 static void add_put_off(struct sums *s, const struct lqn_invocation *it, GHashTable *reached)
 {
@@ -52,7 +65,11 @@ static void add_put_off(struct sums *s, const struct lqn_invocation *it, GHashTa
 			break;		/* it has done, and waits for more */
 		}
 		until = MAX(until, interval->end);
-		s->put_off[it->replied > 0 && interval->begin >= it->replied] += interval->preempted ? (double) interval->idle : 0;
+		if (interval->preempted) {
+			int64_t off = interval->end - interval->begin - awaited(it, interval->begin, interval->end);
+
+			s->put_off[it->replied > 0 && interval->begin >= it->replied] += (double) CLAMP(off, 0, interval->idle);
+		}
 	}
 	*from = MAX(*from, until);
 }

@@ -388,6 +388,34 @@ START_TEST(who_is_off_the_cpu_beside_an_idle_one_is_delayed)
 }
 END_TEST
 
+/* The client has no CPU while the server works for it, though one is idle, and would not go on with one. */
+START_TEST(who_is_off_the_cpu_while_it_is_worked_for_waits_for_the_answer)
+{
+	start();
+	talk_process(&t, CONSUMER, "other");
+	talk_await(&t, CONSUMER, "recvfrom", 99);
+	talk_connect(&t, CLIENT, 5, SERVER, 7);
+	talk_await(&t, SERVER, "recvfrom", 7);
+	for (int i = 0; i < CYCLES; i++) {
+		talk_work(&t, 10);
+		talk_send(&t, CLIENT, "sendto", 5, SERVER, "recvfrom");
+		feed(t.feed, "%ld c%d sw %d>99 R", t.now, CLIENT, CLIENT);
+		talk_work(&t, 60);
+		feed(t.feed, "%ld c%d +sendto 7 64\n%ld c%d -sendto 64", t.now, SERVER, t.now + 1, SERVER);
+		t.now++;
+		talk_await(&t, SERVER, "recvfrom", 7);
+		feed(t.feed, "%ld c%d sw 99>%d S\n%ld c%d +recvfrom 5 64\n%ld c%d -recvfrom 64", t.now, CLIENT, CLIENT, t.now, CLIENT, t.now + 1,
+			CLIENT);
+		t.now++;
+		talk_sleep(&t, CLIENT, 300);
+	}
+	model = talk_finish(&t, NULL);
+	near(talk_calls(talk_entry(model, "client"), talk_entry(model, "server"), LQN_SYNC), 1);
+	ck_assert_double_eq(talk_entry(model, "client")->phase[0].think, 0);
+	lqn_model_free(model);
+}
+END_TEST
+
 /* The thread sleeps until a time of the clock. */
 static void sleep_until(int thread, long us)
 {
@@ -511,6 +539,7 @@ SUITE("servers", a_greeting_is_no_request, who_answers_before_the_end_of_the_req
 	customers_are_as_many_as_at_once, what_a_loop_of_customers_computes_is_done_by_its_thread,
 	programs_of_one_name_that_serve_and_ask_have_their_own_cpu_time,
 	what_processes_of_a_service_wait_for_among_each_other_is_a_delay,
-	who_is_off_the_cpu_beside_an_idle_one_is_delayed, sleeps_until_a_time_are_not_yet_an_open_source,
+	who_is_off_the_cpu_beside_an_idle_one_is_delayed, who_is_off_the_cpu_while_it_is_worked_for_waits_for_the_answer,
+	sleeps_until_a_time_are_not_yet_an_open_source,
 	a_source_that_keeps_its_pace_is_open,
 	a_process_for_each_connection_is_no_pool, disks_and_sleeps_after_the_reply_are_of_the_second_phase)
