@@ -46,7 +46,8 @@ static int64_t awaited(const struct lqn_invocation *it, int64_t from, int64_t to
 
 /*
  * ns for which the thread was put off its CPU while another was idle, by phase: where the scheduler leaves a CPU idle it is not
- * computing that is waited for. (By whom it has asked, more often than not: then it is the answer.) `reached`: thread -> until when it has been counted, for threads that have several in flight.
+ * computing that is waited for. (By whom it has asked, more often than not: then it is the answer.) `reached`: thread -> until when it
+ * has been counted, for threads that have several in flight.
  */
 static void add_put_off(struct sums *s, const struct lqn_invocation *it, GHashTable *reached)
 {
