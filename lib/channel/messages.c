@@ -18,18 +18,19 @@ static struct lqn_object *destination(struct lqn_object *object)
 		lqn_object_real(object->mailbox ? object->mailbox : object->peer);
 }
 
+static void drop_all(struct lqn_channels *channels, struct lqn_message **head, struct lqn_message **last, uint32_t *n)
+{
+	while (*head) {
+		lqn_queue_drop(channels, head, last, *head);
+	}
+	*n = 0;
+}
+
 void lqn_channel_forget_messages(struct lqn_object *object)
 {
-	while (object->messages) {
-		lqn_queue_drop(object->channels, &object->messages, &object->messages_last, object->messages);
-	}
-	while (object->unsent) {
-		lqn_queue_drop(object->channels, &object->unsent, &object->unsent_last, object->unsent);
-	}
-	while (object->taken) {
-		lqn_queue_drop(object->channels, &object->taken, &object->taken_last, object->taken);
-	}
-	object->n_messages = object->n_unsent = object->n_taken = 0;
+	drop_all(object->channels, &object->messages, &object->messages_last, &object->n_messages);
+	drop_all(object->channels, &object->unsent, &object->unsent_last, &object->n_unsent);
+	drop_all(object->channels, &object->taken, &object->taken_last, &object->n_taken);
 }
 
 /* Nobody reads what is sent here, nobody traced at least. */
@@ -197,26 +198,25 @@ static void give_back(struct lqn_object *from, struct lqn_object *to, struct lqn
 	from->n_unsent++;
 }
 
-void lqn_channel_take_back(struct lqn_object *from, struct lqn_object *to)
+/* Of the row, one of those of `to`, what `from` has sent. */
+static void give_back_all(struct lqn_object *from, struct lqn_object *to, struct lqn_message **head, struct lqn_message **last, uint32_t *n)
 {
 	struct lqn_message *next;
 
-	for (struct lqn_message *message = to->messages; message; message = next) {
+	for (struct lqn_message *message = *head; message; message = next) {
 		next = message->next;
 		if (message->from == from->id) {
-			lqn_queue_take_out(&to->messages, &to->messages_last, message);
-			to->n_messages--;
+			lqn_queue_take_out(head, last, message);
+			(*n)--;
 			give_back(from, to, message);
 		}
 	}
-	for (struct lqn_message *message = to->taken; message; message = next) {
-		next = message->next;
-		if (message->from == from->id) {
-			lqn_queue_take_out(&to->taken, &to->taken_last, message);
-			to->n_taken--;
-			give_back(from, to, message);
-		}
-	}
+}
+
+void lqn_channel_take_back(struct lqn_object *from, struct lqn_object *to)
+{
+	give_back_all(from, to, &to->messages, &to->messages_last, &to->n_messages);
+	give_back_all(from, to, &to->taken, &to->taken_last, &to->n_taken);
 }
 
 void lqn_channel_reserve(struct lqn_object *object, uint64_t seq, uint64_t thread)

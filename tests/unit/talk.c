@@ -64,14 +64,31 @@ void talk_await(struct talk *talk, int thread, const char *call, int fd)
 	feed(talk->feed, "%ld c%d +%s %d 4096\n%ld c%d sw %d>0 S", talk->now, thread, call, fd, talk->now, thread, thread);
 }
 
+static void go_to_sleep(struct talk *talk, int thread)
+{
+	feed(talk->feed, "%ld c%d +nanosleep\n%ld c%d sw %d>0 S", talk->now, thread, talk->now, thread, thread);
+}
+
+static void awake(struct talk *talk, int thread)
+{
+	long t = talk->now;
+
+	feed(talk->feed, "%ld c%d +hrtimer 1\n%ld c%d wk %d\n%ld c%d -hrtimer 1\n%ld c%d sw 0>%d R\n%ld c%d -nanosleep 0", t, thread, t, thread,
+		thread, t, thread, t, thread, thread, t, thread);
+}
+
 void talk_sleep(struct talk *talk, int thread, long us)
 {
-	long t = talk->now, woken = t + us;
+	go_to_sleep(talk, thread);
+	talk->now += us;
+	awake(talk, thread);
+}
 
-	feed(talk->feed, "%ld c%d +nanosleep\n%ld c%d sw %d>0 S\n%ld c%d +hrtimer 1\n%ld c%d wk %d\n%ld c%d -hrtimer 1\n"
-		"%ld c%d sw 0>%d R\n%ld c%d -nanosleep 0", t, thread, t, thread, thread, woken, thread, woken, thread, thread,
-		woken, thread, woken, thread, thread, woken, thread);
-	talk->now = woken;
+void talk_sleep_both(struct talk *talk, int one, int other, long us)
+{
+	go_to_sleep(talk, one);
+	talk_sleep(talk, other, us);
+	awake(talk, one);
 }
 
 void talk_send(struct talk *talk, int from, const char *call, int fd, int to, const char *receive)

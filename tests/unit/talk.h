@@ -35,6 +35,8 @@ void talk_work(struct talk *talk, long us);
 /* It leaves the CPU in a receive on `fd` (`recvfrom`, or what `call` says), or goes to sleep for so long. */
 void talk_await(struct talk *talk, int thread, const char *call, int fd);
 void talk_sleep(struct talk *talk, int thread, long us);
+/* Both go to sleep now, and awake together. */
+void talk_sleep_both(struct talk *talk, int one, int other, long us);
 /* `from` sends on `fd`, which wakes `to` out of its receive; both run then. */
 void talk_send(struct talk *talk, int from, const char *call, int fd, int to, const char *receive);
 /* The two of them: `from` sends and awaits the answer, `to` has the request. */

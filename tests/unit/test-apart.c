@@ -55,16 +55,22 @@ static void check(double sync, double async)
 	lqn_model_free(model);
 }
 
+/* An answer, and then two messages, which lie there for a while. */
+static void asks_in_two(int first, int second)
+{
+	first_answer();
+	sends(first);
+	sends(second);
+	talk_await(&t, CLIENT, "recvfrom", 5);
+	talk_work(&t, 40);
+}
+
 /* Two messages of lengths that come by themselves, too; the server computes for the first though the second is there. */
 START_TEST(what_is_worked_on_before_the_next_is_read_is_a_request)
 {
 	talk_pair(&t, CLIENT, "client", SERVER, "server");
 	for (int i = 0; i < CYCLES; i++) {
-		first_answer();
-		sends(64);
-		sends(64);
-		talk_await(&t, CLIENT, "recvfrom", 5);
-		talk_work(&t, 40);
+		asks_in_two(64, 64);
 		takes(64);
 		talk_work(&t, 60);
 		takes(64);
@@ -78,11 +84,7 @@ START_TEST(who_reads_on_at_once_has_read_a_part)
 {
 	talk_pair(&t, CLIENT, "client", SERVER, "server");
 	for (int i = 0; i < CYCLES; i++) {
-		first_answer();
-		sends(64);
-		sends(64);
-		talk_await(&t, CLIENT, "recvfrom", 5);
-		talk_work(&t, 40);
+		asks_in_two(64, 64);
 		takes(64);
 		takes(64);
 		last_answer();
@@ -96,11 +98,7 @@ START_TEST(a_body_of_a_length_of_its_own_belongs_to_its_head)
 {
 	talk_pair(&t, CLIENT, "client", SERVER, "server");
 	for (int i = 0; i < CYCLES; i++) {
-		first_answer();
-		sends(24);
-		sends(200);
-		talk_await(&t, CLIENT, "recvfrom", 5);
-		talk_work(&t, 40);
+		asks_in_two(24, 200);
 		takes(24);
 		talk_work(&t, 60);
 		takes(200);
@@ -115,11 +113,7 @@ START_TEST(who_reads_as_many_bytes_first_reads_the_head_of_another_request)
 {
 	talk_pair(&t, CLIENT, "client", SERVER, "server");
 	for (int i = 0; i < CYCLES; i++) {
-		first_answer();
-		sends(40);
-		sends(100);
-		talk_await(&t, CLIENT, "recvfrom", 5);
-		talk_work(&t, 40);
+		asks_in_two(40, 100);
 		takes(4);
 		takes(36);
 		takes(4);
@@ -134,11 +128,7 @@ START_TEST(who_reads_a_body_after_head_and_length_has_one_request)
 {
 	talk_pair(&t, CLIENT, "client", SERVER, "server");
 	for (int i = 0; i < CYCLES; i++) {
-		first_answer();
-		sends(40);
-		sends(100);
-		talk_await(&t, CLIENT, "recvfrom", 5);
-		talk_work(&t, 40);
+		asks_in_two(40, 100);
 		takes(4);
 		takes(36);
 		talk_work(&t, 60);

@@ -218,10 +218,7 @@ START_TEST(who_waits_for_a_thread_at_another_request_is_delayed)
 		talk_work(&t, 10);
 		talk_reply(&t, SECOND, 8, OTHER);
 		talk_reply(&t, SERVER, 7, CLIENT);
-		feed(t.feed, "%ld c%d +nanosleep\n%ld c%d sw %d>0 S", t.now, OTHER, t.now, OTHER, OTHER);
-		talk_sleep(&t, CLIENT, 300);
-		feed(t.feed, "%ld c%d +hrtimer 1\n%ld c%d wk %d\n%ld c%d -hrtimer 1\n%ld c%d sw 0>%d R\n%ld c%d -nanosleep 0", t.now, OTHER,
-			t.now, OTHER, OTHER, t.now, OTHER, t.now, OTHER, OTHER, t.now, OTHER);
+		talk_sleep_both(&t, OTHER, CLIENT, 300);
 	}
 	model = talk_model(&t, NULL, &paths, NULL);
 	ck_assert_uint_eq(paths->not_tiled, 0);
@@ -259,10 +256,7 @@ START_TEST(a_worker_who_is_waited_for_by_whom_has_given_him_his_request_holds_no
 		talk_futex_wait(&t, SECOND, ITEM);
 		talk_send(&t, SERVER, "sendto", 8, OTHER, "recvfrom");
 		talk_await(&t, SERVER, "recvfrom", 7);
-		feed(t.feed, "%ld c%d +nanosleep\n%ld c%d sw %d>0 S", t.now, OTHER, t.now, OTHER, OTHER);
-		talk_sleep(&t, CLIENT, 300);
-		feed(t.feed, "%ld c%d +hrtimer 1\n%ld c%d wk %d\n%ld c%d -hrtimer 1\n%ld c%d sw 0>%d R\n%ld c%d -nanosleep 0", t.now, OTHER,
-			t.now, OTHER, OTHER, t.now, OTHER, t.now, OTHER, OTHER, t.now, OTHER);
+		talk_sleep_both(&t, OTHER, CLIENT, 300);
 	}
 	model = talk_model(&t, NULL, &paths, NULL);
 	ck_assert_uint_eq(paths->not_tiled, 0);
